@@ -14,7 +14,7 @@ namespace terrane {
 
 namespace {
 
-/// Note: the array of that name holds NaN or infinities.
+/// The name of the entry that says that the array contains NaN or infinities.
 std::string not_finite_in(std::string_view name) { return fmt::format("not finite in {}", name); }
 
 constexpr std::string_view parts_name = "parts done", next_move = "Remove it, and run without --resume.";
@@ -43,7 +43,7 @@ std::string_view name_of(io::ArrayType type) {
   return "nothing";
 }
 
-/// Opens a checkpoint; errors of the file get advice about checkpoints.
+/// Opens a checkpoint; adds advice about checkpoints to errors.
 template <class... Arguments>
 io::ArrayFileReader opened(Arguments... arguments) {
   try {
@@ -58,7 +58,7 @@ io::ArrayFileReader opened(Arguments... arguments) {
 
 /// Makes sure that the file's folder is there: it may have been removed since the run began.
 std::string in_folder(const std::filesystem::path& file) {
-  std::error_code failed;  // reading the file will throw what is wrong
+  std::error_code failed;  // ignored: opening the file will report the error
   if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path(), failed);
   return file.string();
 }
@@ -66,7 +66,7 @@ std::string in_folder(const std::filesystem::path& file) {
 }  // namespace
 
 std::string hash(std::span<const std::span<const double>> columns) {
-  // FNV-1a by words. Each step is one to one, so that a difference is never lost again.
+  // FNV-1a by words. Each step is a bijection, so a difference never vanishes again.
   std::uint64_t h = 0xcbf29ce484222325U;
   for (const auto& column : columns) {
     h = (h ^ column.size()) * 0x100000001b3U;
@@ -188,13 +188,13 @@ void CheckpointReader::read(std::string_view name, std::initializer_list<std::si
 
 template <class T>
 std::vector<T> CheckpointReader::array(std::string_view name, std::initializer_list<std::size_t> shape) {
-  expect_array<T>(name, {shape.begin(), shape.size()});  // before memory is taken
+  expect_array<T>(name, {shape.begin(), shape.size()});  // checked before memory is allocated
   std::vector<T> values(size(name));
   read(name, shape, 0, std::span(values));
   return values;
 }
 
-// An instance for each type of values.
+// Explicit instances for all types of values.
 template std::vector<double> CheckpointReader::array(std::string_view, std::initializer_list<std::size_t>);
 template std::vector<float> CheckpointReader::array(std::string_view, std::initializer_list<std::size_t>);
 template std::vector<std::int64_t> CheckpointReader::array(std::string_view,

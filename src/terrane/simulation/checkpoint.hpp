@@ -1,13 +1,12 @@
-// What a long run has done so far, in a file, so that it can be resumed. The problem is cut into fixed parts;
-// the file says how many of them are done, from the first on, and holds the arrays that a physics needs to
+// Files with the progress of a long run, so that it can be resumed. A problem is divided into fixed parts;
+// the file contains the number of consecutive parts that are done, and the arrays that a physics needs to
 // continue.
 //
-// It also holds the fingerprint: all that determines the bits of those arrays. A checkpoint of anything else
-// is refused, with a message that says what differs. So is one that is damaged: every byte of the file is
-// under a checksum (io/array_file.hpp), and what passes it is still compared with types, sizes and ranges,
-// because a checkpoint may come from anywhere. Its numbers are trusted: continue only from your own
-// checkpoints. NaN and infinities come back where the run that wrote the checkpoint had them, and are refused
-// elsewhere: the file names the arrays that hold some.
+// It also contains the fingerprint: everything that determines the bits of those arrays. A checkpoint with
+// another fingerprint is refused, with a message that says what differs. So is a damaged one: checksums cover
+// every byte of the file (io/array_file.hpp), and types, sizes and ranges are checked as well, because a
+// checkpoint may come from anywhere. Values are trusted: continue only from your own checkpoints. NaN and
+// infinities are accepted only in arrays for which the file says that they had some when written.
 #pragma once
 
 #include <algorithm>
@@ -27,14 +26,14 @@
 
 namespace terrane {
 
-/// One setting or input that determines the bits of results: "accuracy" "1e-12"; for data, a hash of them.
+/// One setting or input that determines the bits of results: "accuracy" "1e-12"; for data, a hash of these.
 struct Determinant {
   std::string what, value;
-  bool is_hash = false;  ///< a message says "for other prisms" and not what the hashes are
+  bool is_hash = false;  ///< true: a message says "for other prisms", not the two hashes
 };
 using Fingerprint = std::vector<Determinant>;
 
-/// 64 bits of the values' bits, in 16 digits. A change of one value always changes it.
+/// A hash of 64 bits of the values, as 16 digits. A change of one value always changes the hash.
 std::string hash(std::span<const std::span<const double>> columns);
 inline std::string hash(std::initializer_list<std::span<const double>> columns) {
   return hash(std::span<const std::span<const double>>(columns.begin(), columns.size()));
@@ -44,17 +43,17 @@ Determinant this_program();
 
 class CheckpointWriter {
  public:
-  /// The parts 0 .. parts − 1 are done. The file is replaced whole by finish(), or not at all. Throws
-  /// FileError, as do all members.
+  /// parts: number of parts that are done, from the first on. finish() replaces the file as a whole; without
+  /// it the file is unchanged. Throws FileError, as do all members.
   CheckpointWriter(const std::filesystem::path& file, const Fingerprint& of, std::size_t parts);
 
-  /// Writes a whole list.  T: double, float, std::int64_t, unsigned char
+  /// Writes a complete list.  T: double, float, std::int64_t, unsigned char
   template <class T>
   void list(std::string_view name, std::span<const T> values) {
     look_at(name, values);
     out_.list(name, values);
   }
-  /// Declares an array whose values come in pieces, in order.
+  /// Declares an array whose values are written afterwards in pieces, in order.
   template <class T>
   void define(std::string_view name, std::initializer_list<std::size_t> shape) {
     out_.define<T>(name, {shape.begin(), shape.size()});
@@ -67,7 +66,7 @@ class CheckpointWriter {
   void finish();
 
  private:
-  /// Remembers the names of arrays that hold NaN or infinities.
+  /// Remembers the names of arrays that contain NaN or infinities.
   template <class T>
   void look_at(std::string_view name, std::span<const T> values) {
     if constexpr (std::is_floating_point_v<T>)
@@ -84,9 +83,9 @@ std::string no_checkpoint(const std::filesystem::path& file);
 
 class CheckpointReader {
  public:
-  /// Opens the checkpoint of a run that resumes, and adds a note of how many of its `all` parts ("steps") are
-  /// done; where there is no such file, returns nothing and adds a warning. Throws InputError (the file is of
-  /// another problem), FileError.
+  /// Opens the checkpoint for a run that resumes, and adds a note on how many of its `all` parts ("steps")
+  /// are done. If there is no such file, returns nothing and adds a warning. Throws InputError (the file
+  /// belongs to another problem), FileError.
   template <class Told>
   static std::optional<CheckpointReader> resume(const std::filesystem::path& file, const Fingerprint& of,
                                                 std::size_t all, std::string_view parts, Told& told) {
@@ -95,24 +94,26 @@ class CheckpointReader {
     else told.warnings.push_back(no_checkpoint(file));
     return in;
   }
-  /// Nothing when there is no such file. Throws FileError: damaged, or no checkpoint.
+  /// Opens a checkpoint; returns nothing if there is no such file. Throws FileError if it is damaged or no
+  /// checkpoint.
   static std::optional<CheckpointReader> open(const std::filesystem::path& file);
-  /// The bytes of the file `name`.
+  /// Reads a checkpoint from bytes in memory; name: name of the file, for messages.
   static CheckpointReader from_bytes(std::string name, std::string bytes);
 
-  /// The value of one item of the fingerprint of the run that wrote it; empty: none.
+  /// The value of one item of the fingerprint in the checkpoint; empty if it has no such item.
   std::string_view told(const std::string& what) const;
-  /// Throws InputError: it was made for another problem; the message says what differs first.
+  /// Throws InputError if the checkpoint was made for another problem; the message states the first
+  /// difference.
   void expect(const Fingerprint& of) const;
   std::size_t parts() const noexcept { return parts_; }
-  /// Throws FileError: more parts are done than there are.
+  /// Throws FileError if more parts are done than there are.
   void expect_parts(std::size_t all) const;
 
   /// Whether there is a list, or an array, of this name; and the number of its values.
   bool holds(std::string_view name) const;
   std::size_t size(std::string_view name) const;
-  /// All values of an array of this shape. Throws FileError: it is not there, of another type, of another
-  /// shape, or holds NaN or infinities of which the run that wrote it does not tell.
+  /// All values of an array of this shape. Throws FileError if the array is missing, has another type or
+  /// shape, or contains NaN or infinities that the file does not announce.
   template <class T>
   std::vector<T> array(std::string_view name, std::initializer_list<std::size_t> shape);
   /// Reads as many of the array's values as fit into `values`, from number `first` on.
@@ -120,7 +121,7 @@ class CheckpointReader {
   void read(std::string_view name, std::initializer_list<std::size_t> shape, std::size_t first,
             std::span<T> values);
 
-  /// The error that a physics throws when its arrays make no sense.
+  /// The error for a physics to throw if the values of its arrays are impossible.
   FileError damaged(const std::string& how) const;
 
  private:

@@ -11,7 +11,7 @@ namespace terrane {
 
 void forget_later_runs(const CheckpointSettings& one) {
   if (!one.also_whole || one.resume) return;
-  const auto number_of = [](const std::filesystem::path& file) {  // "2" and "2.parts"; else 0
+  const auto number_of = [](const std::filesystem::path& file) {  // "2", "2.parts": 2; others: 0
     unsigned long number = 0;
     const auto name = file.stem().string();
     const auto [end, wrong] = std::from_chars(name.data(), name.data() + name.size(), number);
@@ -47,7 +47,7 @@ void CheckpointTimes::keep(std::size_t done, const std::function<void(const Chec
     write(settings_);
     forget_later_runs(settings_);
     kept_ = done;
-  } catch (const std::exception& error) {  // a full disk must not cost the hours it was to save
+  } catch (const std::exception& error) {  // a full disk must not end a long run
     warnings_.push_back(std::string("no checkpoint was kept: ") + error.what());
     settings_.file.clear();
   }

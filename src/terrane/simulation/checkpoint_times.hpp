@@ -1,4 +1,4 @@
-// When a run of steps, or of shots, writes a checkpoint, and how its ranks do so together.
+// When a run in steps or shots writes a checkpoint, and how its ranks do so together.
 #pragma once
 
 #include <atomic>
@@ -13,38 +13,39 @@
 
 namespace terrane {
 
-/// Whether this process holds results that would be lost with it, and can write a checkpoint of them once the
-/// current step has ended: a signal then waits for that (cli/watch.hpp).
+/// Whether this process has results that would be lost at its end, but can write them into a checkpoint after
+/// the current step: a signal to terminate then waits for that (cli/watch.hpp).
 inline std::atomic<bool> work_to_keep{false};
 
-/// What a rank asks for after steps that all have made; of different wishes the first in this order prevails.
+/// What a rank wants to do after steps that all ranks have made; if ranks differ, the first in this order is
+/// done.
 enum class Wish { stop, keep_and_stop, keep, go_on };
 
-/// Once a run of several in one job, which was not resumed, keeps its work: takes away what an earlier job
-/// left of those after it, so that --resume does not find the parts of two. On rank 0.
+/// On rank 0: if a job has several runs, and this one writes a checkpoint and was not resumed: removes the
+/// checkpoints that an earlier job left of later runs, so that --resume does not mix two jobs.
 void forget_later_runs(const CheckpointSettings& one);
 
-/// On rank 0: when the next checkpoint is due, and what happens where one cannot be written.
+/// On rank 0: decides when the next checkpoint is due, and handles errors in writing.
 class CheckpointTimes {
  public:
   CheckpointTimes(const CheckpointTimes&) = delete;
   CheckpointTimes& operator=(const CheckpointTimes&) = delete;
   ~CheckpointTimes() { work_to_keep = false; }
-  /// Time counts from this call on. first: steps that are done already, of `all`. A checkpoint that fails
-  /// adds a warning to `warnings`, which must outlive this.
+  /// Starts the clock. first: number of steps, of `all`, that are done already. If writing a checkpoint
+  /// fails, a warning is added to `warnings`, which must outlive this object.
   CheckpointTimes(CheckpointSettings settings, std::size_t first, std::size_t all,
                   std::vector<std::string>& warnings);
 
-  /// After `done` steps: whether to write a checkpoint now: one is wanted, the last is old enough, and the
-  /// whole run, judged by the steps so far, will be long enough to need any.
+  /// Whether to write a checkpoint now, after `done` steps: if checkpoints are wanted, the last one is old
+  /// enough, and the whole run, extrapolated from the steps so far, will be long enough.
   bool due(std::size_t done) const;
-  /// When the user stops the run after `done` steps: whether what was done since the last checkpoint is worth
-  /// one, and what a rank then wishes.
+  /// If the user stops the run after `done` steps: whether the work since the last checkpoint is worth a new
+  /// one; and the corresponding wish of a rank.
   bool due_last(std::size_t done) const;
   Wish last_wish(std::size_t done) const { return due_last(done) ? Wish::keep_and_stop : Wish::stop; }
-  /// write: may throw std::exception, after which no other is tried.
+  /// Writes a checkpoint. write: may throw std::exception; after that no further checkpoint is tried.
   void keep(std::size_t done, const std::function<void(const CheckpointSettings&)>& write);
-  /// Seconds since the construction.
+  /// Seconds since this object was constructed.
   double seconds() const { return seconds_since(begin_); }
 
  private:
@@ -59,8 +60,9 @@ class CheckpointTimes {
   Clock::time_point begin_ = Clock::now(), last_ = begin_;
 };
 
-/// Collective: carries out the wishes of all ranks, with keep() on every rank; false: the run ends here.
-/// Ranks wait on hosts while a checkpoint is written; kernels that waited so long would time out.
+/// Collective: does what the ranks wish; to write a checkpoint, calls keep() on every rank. Returns false if
+/// the run must end here. Ranks wait on the host while a checkpoint is written; kernels waiting so long for
+/// each other would time out.
 template <class Keep>
 bool go_on(Comm& comm, Wish mine, const Keep& keep) {
   const auto wish = static_cast<Wish>(comm.lowest(static_cast<int>(mine)));

@@ -1,4 +1,4 @@
-// Observed beside computed data: their columns, and the differences between them.
+// Compares observed with computed data: columns, residuals and misfits.
 #pragma once
 
 #include <vector>
@@ -9,9 +9,9 @@
 
 namespace terrane {
 
-/// Gives stations.survey the observed columns and their uncertainties in place of its own, fills
-/// stations.residuals and report.misfits, and renames what else of the survey has the name of something
-/// computed: "g_u" → "g_u_survey". Stations without an observation (NaN) get no residual (NaN).
+/// Sets the observed columns and their uncertainties in stations.survey (replacing those there), fills
+/// stations.residuals and report.misfits, and renames other survey columns that have the name of a computed
+/// field: "g_u" → "g_u_survey". Stations without an observation (NaN) get no residual (NaN).
 void compare(StationFields& stations, Report& report, const ObservedColumns& columns);
 
 }  // namespace terrane

@@ -92,7 +92,7 @@ void add_words(Result& result, const std::vector<io::TextColumn>& words, RunFact
   if (place != data.dimensions.end()) {
     on = {place->name};
     stations = place->size;
-  } else if (io::has_stations(data)) {  // on a grid
+  } else if (io::has_stations(data)) {  // stations on a grid
     on = {"northing", "easting"};
     stations = data.dimension(on[0])->size * data.dimension(on[1])->size;
   }
@@ -100,7 +100,7 @@ void add_words(Result& result, const std::vector<io::TextColumn>& words, RunFact
   for (const auto& column : words) {
     const auto* taken = data.find(column.name);
     if (taken != nullptr && taken->role == VariableRole::given)
-      continue;  // the data have this column already, as numbers of the survey
+      continue;  // the data set has this survey column already, as numbers
     if (taken != nullptr || on.empty() || column.values.size() != stations)
       left_out += (left_out.empty() ? "" : ", ") + column.name;
     else data.coordinates.push_back({column.name, "", column.name, on, column.values, {}});

@@ -14,29 +14,30 @@
 
 namespace terrane {
 
-/// The memory that a run may take: runtime.memory, or what the machine has left, bytes.
+/// The memory that a run may use: runtime.memory, or the free memory of the machine, bytes.
 MemoryBudget memory_budget(const Runtime& runtime);
 
-/// Where a run computes, for a physics that does not choose the device itself: "2 ranks, each cpu, 16
-/// threads".
+/// A text on where a run computes, for a physics that does not choose the device itself: "2 ranks, each cpu,
+/// 16 threads".
 std::string device_text(const Runtime& runtime);
 
-/// A result without values: its data set's shape, and provenance.
+/// A result without values: only its data set's shape and provenance.
 Result outline_of(std::string_view physics, const JobOrigin& job, Dataset data);
 
-/// Adds the dimensions and coordinates of a mesh's cells and faces; returns those of a variable of cells.
+/// Adds the dimensions and coordinates of a mesh's cells and faces; returns the dimensions of a variable on
+/// cells.
 std::vector<std::string> add_cell_axes(Dataset& data, const TensorMesh& mesh);
 
-/// Puts notes and warnings from before the run in front of the run's own, for a run whose report is made
+/// Inserts notes and warnings from before the run in front of those in `facts`, for runs whose report is made
 /// elsewhere.
 void begin_with(RunFacts& facts, const std::vector<std::string>& notes,
                 const std::vector<std::string>& warnings);
 
-/// Gives a result its data set. Both get provenance, device and method as attributes, beside those that the
-/// result has.
+/// Gives a result its data set. Both get provenance, device and method as attributes, in addition to those
+/// that the result has.
 void conclude(Result& result, std::string_view physics, const JobOrigin& job, Dataset data);
 
-/// Adds the columns of words of stations to a result; a note names those for which it has no place.
+/// Adds text columns of the stations to a result; a note names columns that do not fit into it.
 void add_words(Result& result, const std::vector<io::TextColumn>& words, RunFacts& facts);
 
 }  // namespace terrane

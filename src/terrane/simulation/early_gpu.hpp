@@ -8,13 +8,12 @@
 
 namespace terrane {
 
-/// Initialises the GPU of this rank, where `wanted` may be one and the rank has it for itself. Errors are
-/// ignored here: they recur when it is used.
+/// Initialises the GPU of this rank if `wanted` may mean a GPU and no other rank shares it. Errors are
+/// ignored here: they recur when the GPU is used.
 void begin_with_gpu(Device wanted, const Comm& comm);
 
-/// The same in a thread, where the job names a GPU; where any device will do, the CPU may turn out to be
-/// faster than the start of a GPU, and nothing is begun. The future waits, at its end, until the thread is
-/// through.
+/// The same in a separate thread, but only if the job asks for a GPU: if it allows any device, the CPU may be
+/// faster than the start of a GPU. The future's destructor waits until the thread has ended.
 [[nodiscard]] std::future<void> begin_with_gpu_aside(Device wanted, const Comm& comm);
 
 }  // namespace terrane

@@ -1,5 +1,5 @@
-// What a checkpoint is for and what a report says of the settings of a problem, from its list of fields
-// (job/fields.hpp).
+// The fingerprint of a problem for checkpoints, and the entries of a report on its settings, both from the
+// problem's list of fields (job/fields.hpp).
 #pragma once
 
 #include <deque>
@@ -17,11 +17,12 @@
 
 namespace terrane {
 
-/// Appends a value as numbers: all of it that affects the bits of results; all: also what does not.
+/// Appends a value as numbers, without members that do not affect the bits of results; all = true: with
+/// these.
 template <class T>
 void add_numbers(const T& value, std::vector<double>& numbers, bool all = false);
 
-/// Visitor: appends every field that ranks are sent in this way.
+/// Visitor: appends, by add_numbers(), every field that is sent to ranks.
 class NumbersOfFields {
  public:
   NumbersOfFields(std::vector<double>& numbers, bool all) : numbers_(numbers), all_(all) {}
@@ -47,7 +48,7 @@ void add_numbers(const T& value, std::vector<double>& numbers, bool all) {
   } else if constexpr (Listed<T>) {
     NumbersOfFields visit(numbers, all);
     T::fields(value, visit);
-  } else if constexpr (!std::ranges::range<T>) {  // a struct of whole numbers, all of whose bytes count
+  } else if constexpr (!std::ranges::range<T>) {  // a struct of integers without padding bytes
     static_assert(std::has_unique_object_representations_v<T>);
     for (const auto byte : std::as_bytes(std::span(&value, 1))) numbers.push_back(static_cast<double>(byte));
   } else {  // a text, a vector or an array
@@ -56,7 +57,7 @@ void add_numbers(const T& value, std::vector<double>& numbers, bool all) {
   }
 }
 
-/// Visitor: one determinant for each key, and one hash for each group of fields that are carried.
+/// Visitor: makes one determinant for each key, and one hash for each group of carried() fields.
 class FingerprintFields {
  public:
   /// before: a prefix of the names of settings
@@ -74,13 +75,13 @@ class FingerprintFields {
       if (decides_bits(rule)) settings_.push_back({before_ + std::string(name), text_of(value, rule)});
     }
   }
-  /// The fingerprint: this program first, then all fields.
+  /// The fingerprint: this_program() first, then all fields.
   Fingerprint all() const;
 
  private:
   using Columns = std::vector<std::span<const double>>;
   Columns& group(std::string_view name);
-  /// Adds large columns by reference, all else as a copy.
+  /// Adds large columns by reference, other values as copies.
   template <class T>
   void add_columns(const T& value, Columns& columns) {
     if constexpr (ColumnOfNumbers<T>) return columns.push_back(value);
@@ -106,7 +107,7 @@ class FingerprintFields {
 
   std::vector<std::pair<std::string, Columns>> groups_;
   Fingerprint settings_;
-  std::string before_;                      // prefix of names: the table of the job that they are in
+  std::string before_;                      // prefix of names: the job's table of the settings
   std::deque<std::vector<double>> copies_;  // a deque, as references to them must stay valid
 };
 
@@ -117,8 +118,8 @@ Fingerprint fingerprint_of(const Problem&... problem) {
   return list.all();
 }
 
-/// Adds these fields to the fingerprint of a run that has this problem as a part: an inversion, with settings
-/// of table `table`.
+/// Adds the fields of problems to the fingerprint of a run that contains them (an inversion). table: the
+/// job's table of their settings.
 template <class... Problem>
 void add_determinants(Fingerprint& fingerprint, std::string table, const Problem&... problem) {
   FingerprintFields list(std::move(table));
@@ -127,7 +128,7 @@ void add_determinants(Fingerprint& fingerprint, std::string table, const Problem
   fingerprint.insert(fingerprint.end(), all.begin() + 1, all.end());  // the first, the program, is there
 }
 
-/// Visitor: every number and word among the keys as a fact of the report, without a line for people.
+/// Visitor: adds every setting that is a number or a word to the report's facts, without a line of text.
 class ReportFields {
  public:
   explicit ReportFields(RunFacts& facts) : facts_(facts) {}

@@ -1,12 +1,12 @@
-// Whether the field of a run of steps is still what its equation says.
+// Detects that the field of a time-stepping run has become invalid: NaN, infinite or unstable.
 //
-// Now and then a run looks at the largest value of its field. It ends, with the time, the place and the next
-// move, where a look finds a value that is no number, or where two looks one after the other find more than
-// ten times as much as there can be. With waves that is the most of all looks before the run was quiet:
-// before its sources had ended, half of the time that they took had passed, and a hundred steps. From then on
-// waves spread and lose; rock that focuses or amplifies them does not make them ten times as large as they
-// were beside their source. Where sources go on to the end, what is no number remains. With heat it is the
-// bound that the maximum principle gives.
+// From time to time a run checks the largest magnitude in its field. It ends with an error if a check finds
+// NaN or infinity, or if two consecutive checks find more than ten times the largest possible value. For
+// waves this value is the maximum found by all checks before the run is "quiet": until sources have ended,
+// plus half the duration of the sources and a hundred steps. After that waves spread and attenuate; focusing
+// or amplification by the medium does not make them ten times as large as near their source. If sources act
+// until the end, only NaN and infinity are detected. For heat the value is the bound of the maximum
+// principle.
 #pragma once
 
 #include <array>
@@ -22,48 +22,48 @@ namespace terrane {
 
 class FieldWatch {
  public:
-  static constexpr std::size_t between_looks = 30;  ///< least number of steps from one look to the next
+  static constexpr std::size_t between_looks = 30;  ///< least number of steps between two checks
   static constexpr double growth = 10;
   static constexpr std::size_t never = SIZE_MAX;
 
   /// first: number of the first step of this run. quiet: the number of steps after which the run is quiet.
   explicit FieldWatch(std::size_t first = 0, std::size_t quiet = never) : looked_(first), quiet_(quiet) {}
-  /// The number of steps after which a run is quiet, whose sources act from step `first` to the one before
-  /// `last`.
+  /// The number of steps after which a run is quiet if its sources act in steps first .. last − 1.
   static std::size_t quiet_after(std::size_t first, std::size_t last) {
     return last + (last > first ? last - first : 0) / 2 + 100;
   }
 
   bool due(std::size_t done) const noexcept { return done >= looked_ + between_looks; }
-  /// After `done` steps: whether the field is lost. largest: of the whole field, the same on all ranks, or no
-  /// number.
+  /// Whether the field is invalid after `done` steps. largest: largest magnitude in the whole field, the same
+  /// on all ranks; may be NaN.
   bool lost(std::size_t done, double largest) {
     if (done < quiet_) most_ = largest > most_ ? largest : most_;
     return lost_beyond(done, largest, done < quiet_ || most_ == 0 ? INFINITY : most_);
   }
-  /// The same where no value can be above `bound`.
+  /// The same for fields whose values cannot exceed `bound`.
   bool lost_beyond(std::size_t done, double largest, double bound);
 
  private:
   std::size_t looked_, quiet_;
   double most_ = 0;
-  bool above_ = false;  // at the last look
+  bool above_ = false;  // whether the last check found too large a value
 };
 
-/// A value of a field, m east, north and up of it.
+/// A value of a field and its position: easting, northing, up, m.
 struct FieldPlace {
   double value = 0;
   std::array<double, 3> at{};
 
-  /// Whether the user is told of this place rather than of the other: first values that are no number, then
-  /// the larger value, then the smaller coordinates. So it is the same place however ranks divide the field.
+  /// Whether an error message should name this position rather than `other`: values that are NaN or infinite
+  /// come first, then larger values, then smaller coordinates. So the position does not depend on how ranks
+  /// divide the field.
   bool comes_before(const FieldPlace& other) const noexcept;
 };
 
-/// Collective: the largest of the ranks' values, or one that is no number, on all ranks.
+/// Collective: the ranks' largest value, or one that is NaN or infinite, returned on all ranks.
 FieldPlace largest_of(Comm& comm, const FieldPlace& mine);
 
-/// The error that the user sees.  where: "elastic: step"; field: "velocities", with the unit of place's value
+/// The error shown to the user.  where: "elastic: step"; field: "velocities", with the unit of place's value
 InputError lost_field(const std::string& where, const std::string& field, const std::string& unit,
                       std::size_t done, double time, const FieldPlace& place, const std::string& next);
 

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 namespace {
 
 struct Named {
-  const char* key;  ///< of [output]
+  const char* key;  ///< key of [output]
   const std::vector<fs::path>* paths;
 };
 
@@ -51,7 +51,7 @@ void refuse_input(const Config& job, const char* key, const fs::path& path) {
           "Name another file, or another output.folder.");
 }
 
-/// Throws InputError where two outputs have one file, or an output is a file that the job reads.
+/// Throws InputError if two outputs have the same file, or an output is a file that the job reads.
 void check_names(const Config& job, const Output& output, bool plots) {
   const auto table = job.table("output");
   std::vector<fs::path> taken;
@@ -70,7 +70,7 @@ void check_names(const Config& job, const Output& output, bool plots) {
     }
 }
 
-/// Checks that a folder can be written, or, where it does not exist, made in its nearest existing parent.
+/// Checks that a folder can be written into or, if it does not exist, created in its nearest existing parent.
 void check_folder(const fs::path& wanted) {
   std::error_code failed;
   auto folder = wanted.empty() ? fs::path(".") : wanted;
@@ -96,13 +96,13 @@ void check_places(const Output& output, bool plots) {
       std::error_code failed;
       if (fs::is_directory(path, failed))
         throw FileError(path.string(), "is a folder", "Give the name of a file in it.");
-      constexpr std::size_t longest = 255;  // most bytes of a name on usual file systems
+      constexpr std::size_t longest = 255;  // longest file name on usual file systems, bytes
       if (path.filename().string().size() > longest)
         throw FileError(path.string(), fmt::format("its name has more than {} bytes", longest));
     }
 }
 
-/// Calls a function that may throw because of one file; errors get the line of the job.
+/// Calls a function that may throw because of one file; adds the line of the job to its errors.
 template <class Function>
 auto of_file(const Config& job, const char* key, const fs::path& path, Function&& function) {
   const auto told = [&](const Error& error) {
@@ -181,7 +181,7 @@ void make_folders(const Output& output, bool plots) {
         throw FileError(folder.string(), "the folder cannot be made: " + failed.message(),
                         "Name another with --output FOLDER.");
       if (fs::is_regular_file(fs::symlink_status(path, failed)) || !fs::exists(path, failed))
-        io::PendingPath(path.string());  // tries to make a file beside it, which is removed again
+        io::PendingPath(path.string());  // tries to create a file in that folder, and removes it
     }
 }
 

@@ -1,4 +1,5 @@
-// The files of a job, checked before anything is computed: what they cannot hold, and where they cannot go.
+// Checks of a job's output files before anything is computed: what formats cannot contain, and what cannot be
+// written.
 #pragma once
 
 #include <span>
@@ -11,22 +12,21 @@
 
 namespace terrane {
 
-/// Finds what would keep the files of a job from being written, as far as it can be known before the run.
-/// Creates and writes nothing.
-/// Returns what the formats leave out, for people: "a.obs: this format leaves out g_ee".
-/// Throws, with the line of the job: InputError (a file that the job reads would be overwritten, two names of
-/// one file, plots of what there is not), UnsupportedError (a format that cannot hold the result or the
-/// model), FileError (a folder in place of a file, a folder that cannot be made or written into).
+/// Finds errors in writing the files of a job, as far as these can be known before the run. Creates and
+/// writes nothing. Returns texts on what formats omit: "a.obs: this format leaves out g_ee". Throws, with the
+/// line of the job: InputError (a file that the job reads would be overwritten, two outputs have the same
+/// file, plots of data that do not exist), UnsupportedError (a format that cannot contain the result or the
+/// model), FileError (a name is that of a folder; a folder cannot be created or written into).
 std::vector<std::string> check_files(const Config& job, const Simulation& simulation, const Output& output,
                                      bool plots = true);
 
-/// The files of one of several simulations.
+/// The output files of one of several simulations.
 struct NamedOutput {
   std::string name;
   Output output;
 };
 
-/// Throws InputError when two simulations of a job write one file.
+/// Throws InputError if two simulations of a job write the same file.
 void check_shared_files(std::span<const NamedOutput> outputs);
 
 /// Creates the folders, and tests whether each file can be written there. Throws FileError.

@@ -1,5 +1,5 @@
-// One way to compute on all ranks of a run: rank 0 calls the others, sends them the task, all begin, agree
-// whether they could, and compute; then all end together.
+// A pattern of computing on all ranks of a run: rank 0 calls the others and sends them the task; all prepare
+// it, agree whether that succeeded, and compute; then all end together.
 #pragma once
 
 #include <optional>
@@ -12,16 +12,16 @@
 
 namespace terrane {
 
-/// Where a rank computes.
+/// The communicator, device and threads of a rank.
 struct RankPlace {
   Comm& comm;
   Device device;
   int threads;
 };
 
-/// Rank 0 of runtime's ranks, while the others serve(): all ranks do what `physics` declares
-/// (Physics::serve), with the task that `put` puts into a packet. work: rank 0's own part. Throws what work
-/// throws; OutOfStep where the others wait for it.
+/// To be called on rank 0 of runtime's ranks, while the others are in serve(): starts Physics::serve of
+/// `physics` on these, with the task that `put` writes into a packet. work: rank 0's own part. Throws what
+/// work throws; OutOfStep if the others wait for rank 0.
 template <class Put, class Work>
 auto lead_ranks(std::string_view physics, const Runtime& runtime, const Put& put, const Work& work) {
   Alone alone;
@@ -45,8 +45,8 @@ auto lead_ranks(std::string_view physics, const Runtime& runtime, const Put& put
   }
 }
 
-/// The other ranks.  take(packet): reads the task · work(task, place): does it.  An error of all ranks is
-/// reported by rank 0.
+/// To be called on the other ranks.  take(packet): reads the task · work(task, place): does it.  Errors that
+/// all ranks throw are reported by rank 0.
 template <class Take, class Work>
 void follow_ranks(Comm& comm, const Take& take, const Work& work) {
   Packet packet;

@@ -1,4 +1,4 @@
-// Snapshots that were taken: in memory, or on disk until they are written into files.
+// Stored snapshots: in memory, or on disk until they are written into the output files.
 #pragma once
 
 #include <filesystem>
@@ -10,11 +10,12 @@
 
 namespace terrane {
 
-/// [count][numbers of each].
+/// Snapshots, [count][numbers].
 class Pictures {
  public:
   Pictures() = default;
-  /// beside: in whose folder they are kept; empty: in memory. Throws FileError: there is no room.
+  /// numbers: how many numbers a snapshot has. beside: a file in whose folder snapshots are stored; empty: in
+  /// memory. Throws FileError if there is too little space.
   Pictures(std::size_t count, std::size_t numbers, const std::filesystem::path& beside);
 
   std::size_t count() const noexcept { return count_; }

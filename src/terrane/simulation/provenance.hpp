@@ -1,4 +1,4 @@
-// Where a result comes from: attributes of every file.
+// How a result was made: attributes of every output file.
 #pragma once
 
 #include <map>
@@ -7,16 +7,17 @@
 
 namespace terrane {
 
-/// What the files of a run repeat of the job that asked for it.
+/// Information on the job of a run, which the run's output files repeat.
 struct JobOrigin {
   std::string text;        ///< text of the job file; empty when there was none
   std::string projection;  ///< projection of the coordinates, as PROJ takes it; empty when they are local
 };
 
-/// program, version, build, date, physics, and where there are such the job and its projection.
+/// Attributes: program, version, build, date, physics and, if there are any, the job's text and projection.
 std::map<std::string, std::string> provenance(std::string_view physics, const JobOrigin& job);
 
-/// The time now, or of SOURCE_DATE_EPOCH so that a result can be made again bit for bit. Throws InputError.
+/// The present time, or that of SOURCE_DATE_EPOCH, so that files can be reproduced bit for bit. Throws
+/// InputError.
 std::string date_text();
 
 }  // namespace terrane

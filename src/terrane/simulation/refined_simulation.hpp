@@ -1,8 +1,9 @@
-// A simulation whose runs state errors by a companion and refine their mesh until the accuracy is kept
-// (refining.hpp): the run of the companion, where errors come from, and the rounds, for all physics alike.
+// A simulation that estimates its errors by a run on a companion mesh and refines its mesh until the accuracy
+// is reached (refining.hpp). This file has, for all physics: the companion's run, the sources of errors, and
+// the rounds of refinement.
 //
-// A physics says what it solves and which other meshes it has, by members of these names, private beside
-// `friend RefinedSimulation<Simulation, Found>`:
+// A physics defines how it solves and its other meshes by these members, which are private, with the
+// declaration `friend RefinedSimulation<Simulation, Found>`:
 //
 //   Found solved(const Runtime&) const                     data on its mesh
 //   static bool converged(const Found&)
@@ -52,7 +53,7 @@ class RefinedSimulation : public SimulationOf<> {
 
   RefinedSimulation(std::string_view physics, JobOrigin job) : SimulationOf(physics, std::move(job)) {}
 
-  /// The companion, or why no error can be stated.
+  /// Makes the companion, or notes why no error can be stated.
   template <class Make>
   void make_companion(const Make& make) {
     try {
@@ -65,14 +66,14 @@ class RefinedSimulation : public SimulationOf<> {
     make_companion([this] { return self().on_companion(all_axes, true); });
   }
   bool states_errors() const { return accuracy_.states_errors(); }
-  /// null: there is none, or it cannot be run
+  /// The companion; null if there is none or it cannot be run.
   const Self* companion() const { return no_error_.empty() ? companion_.get() : nullptr; }
   void foresee_errors(Plan& plan) const {
     if (states_errors() && !no_error_.empty())
       plan.warnings.push_back("no error will be stated: " + no_error_);
   }
 
-  /// Hands the job, settings, notes and warnings of this simulation to the same one on finer cells.
+  /// Copies the job, settings, notes and warnings of this simulation to `next`, the same one on finer cells.
   std::unique_ptr<Self> continued_by(std::unique_ptr<Self> next) const {
     RefinedSimulation& made = *next;
     made.job_ = job_;
@@ -85,8 +86,8 @@ class RefinedSimulation : public SimulationOf<> {
     return next;
   }
 
-  /// Solves on finer and finer meshes, where the job asks for an accuracy that is not kept; this then becomes
-  /// the simulation on the last of them.
+  /// Solves; if the job asks for an accuracy that is not reached, solves on finer and finer meshes. This
+  /// object then becomes the simulation on the last of them.
   Solved solved_in_rounds(Result& result, const Runtime& runtime, Rounds& rounds) {
     std::unique_ptr<Self> last;
     const auto& checkpoint = runtime.checkpoint;
@@ -126,8 +127,8 @@ class RefinedSimulation : public SimulationOf<> {
     runtime.checkpoint = {};
     return runtime;
   }
-  /// Gives each round a checkpoint of its own, kept whole when the round is done. A resumed run makes the
-  /// same meshes again, as these follow from earlier rounds.
+  /// Gives each round its own checkpoint, which contains the complete solution when the round is done. A
+  /// resumed run makes the same meshes again, as these follow from the results of earlier rounds.
   Runtime in_round(Runtime runtime, std::size_t round) const {
     if (accuracy_.verify != Verify::refine) return runtime;
     runtime.checkpoint = checkpoint_of_one(runtime.checkpoint, round, 1 + Rounds::most);
@@ -157,8 +158,8 @@ class RefinedSimulation : public SimulationOf<> {
     return stated.at_95();
   }
 
-  /// The parts of the error by each axis and by walls or steps, from meshes with cells twice as wide along
-  /// all axes, and along all but one.
+  /// The contributions to the error of cells along each axis and of boundaries or time steps, from meshes
+  /// with cells twice as wide along all axes, and along all but one.
   ErrorShares shares_of_error(const Runtime& runtime) const {
     const auto here = without_checkpoint(runtime);
     Solved two;
@@ -184,7 +185,7 @@ class RefinedSimulation : public SimulationOf<> {
     return {self().cells_of_run(), std::nan(""), 0, static_cast<double>(facts.memory_bytes)};
   }
 
-  /// The simulation of the next round; null: there is none.
+  /// The simulation of the next round; null if there is none.
   std::unique_ptr<Self> next_round(Rounds& rounds, const Runtime& runtime) const {
     if (!rounds.goes_on()) return nullptr;
     try {
@@ -207,7 +208,7 @@ class RefinedSimulation : public SimulationOf<> {
     return nullptr;
   }
 
-  /// Solves one round; nullopt where memory does not suffice for it, but an earlier round has a solution.
+  /// Solves one round; nullopt if memory does not suffice and an earlier round has a solution.
   std::optional<Solved> one_round(const Runtime& runtime, Rounds& rounds) const {
     const bool first = rounds.all().empty();
     try {
@@ -222,8 +223,8 @@ class RefinedSimulation : public SimulationOf<> {
     return std::nullopt;
   }
 
-  /// The solution on the last mesh; where memory did not suffice for that, on the one before. last: gets the
-  /// simulation on that mesh, unless it is the first.
+  /// The solution on the last mesh or, if memory did not suffice for that, on the previous one. last: gets
+  /// the simulation on that mesh, unless it is the first mesh.
   Solved rounds_of(std::unique_ptr<Self>& last, const Runtime& runtime, Rounds& rounds) const {
     const auto begin = Clock::now();
     std::unique_ptr<Self> before;

@@ -11,15 +11,16 @@ namespace terrane {
 
 namespace {
 
-constexpr double aimed_at = 0.6;  // part of the accuracy that a round aims at, as estimates are rough
+constexpr double aimed_at = 0.6;  // fraction of the accuracy at which a round aims, as estimates are rough
 constexpr double narrowest = 0.35, widest = 1.15;
-// Most cells of a round over those of the last, as large errors say less of how many are needed.
+// Largest ratio of the cells of a round to those of the last one: large errors predict the necessary number
+// poorly.
 constexpr double most_at_once = 6;
-constexpr double little = 0.9;         // a round that leaves more of an error gains too little
-constexpr double most_foretold = 1e3;  // times the cells
+constexpr double little = 0.9;         // rounds end if a larger fraction of the error remains
+constexpr double most_foretold = 1e3;  // largest growth factor of cells that is predicted
 
-/// The factors fₐ with eₐ fₐ² equal on all axes and Σ eₐ fₐ² = left, within their bounds: where one is at a
-/// bound, the others get the rest.
+/// The factors fₐ with eₐ fₐ² equal on all axes and Σ eₐ fₐ² = left, within their bounds: if one is at a
+/// bound, the others are adapted.
 std::array<double, 3> factors_of(const std::array<double, 3>& errors, double left) {
   std::array<double, 3> factor{};
   std::array<bool, 3> bound{};
@@ -52,17 +53,17 @@ double most_times(std::uint64_t cells, std::uint64_t most_cells) {
 }
 
 FinerWish finer_wish(const ErrorShares& shares, double error, double accuracy, double most) {
-  // Shares are those of wider cells, and may cancel in the sum: they are taken for what the run itself
-  // states.
+  // The contributions are those of wider cells, and may cancel in the sum: they are scaled to the total error
+  // that the run itself states.
   auto cells = shares.cells;
   const double all = cells[0] + cells[1] + cells[2] + shares.walls;
-  const double sum = std::isfinite(all) ? all : 0;  // a companion that did not converge tells nothing
+  const double sum = std::isfinite(all) ? all : 0;  // 0: a companion did not converge
   const double scale = sum > 0 ? std::clamp(error / sum, 0.5, 1e3) : 1;
   for (double& e : cells) e = sum > 0 ? e * scale : error / 3;
   FinerWish wish;
   const double of_walls = sum > 0 ? shares.walls * scale : 0;
   wish.walls = of_walls > 0.3 * accuracy;
-  // Walls twice as far leave less than half of their error.
+  // Boundaries at twice the distance leave less than half of their error.
   const double left = aimed_at * accuracy - (wish.walls ? 0.25 : 1) * of_walls;
   wish.factor = factors_of(cells, std::max(left, 0.3 * accuracy));
   const auto& f = wish.factor;

@@ -1,4 +1,5 @@
-// What a run would do and what it did, in words and numbers that can be shown without knowing the physics.
+// What a run would do (Plan) and what it did (Report), in words and numbers that can be shown without knowing
+// the physics.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +12,16 @@
 
 namespace terrane {
 
-/// A fact of one physics about a run, with its name in Python and, where a person is to read it, a line.
+/// A fact about a run that only some physics report, with its name in Python and, if users should see it, a
+/// line of text.
 struct NamedValue {
   using Value = std::variant<std::uint64_t, double, bool, std::string, std::map<std::string, double>>;
 
   std::string name;  ///< "singular_stations"
   Value value;
   std::string unit;   ///< SI; empty: a count, a ratio or words
-  std::string label;  ///< "singular", in front of the line; empty: no line
-  std::string text;   ///< the line; empty: the value and its unit
+  std::string label;  ///< label in front of the line, "singular"; empty: no line
+  std::string text;   ///< text of the line; empty: the value and its unit
 };
 
 /// What Plan and Report share.
@@ -28,9 +30,9 @@ struct RunFacts {
   std::string method;   ///< "tree", "explicit"
   std::string reason;   ///< why this method
   std::string device;   ///< "cpu (AVX-512, 16 threads)"
-  double seconds = 0;   ///< wall time of the computation; of a plan: expected, 0 when it was not estimated
+  double seconds = 0;   ///< wall time of the computation; in a plan the expected one, or 0 if not estimated
   std::size_t memory_bytes = 0;  ///< planned working memory
-  double work = 0;               ///< units of work of the run; 0: the report has no speed
+  double work = 0;               ///< number of work units of the run; 0: the report has no speed
   std::string work_unit;         ///< "pairs"
   std::vector<NamedValue> values;
   std::vector<std::string> notes, warnings;
@@ -39,11 +41,12 @@ struct RunFacts {
            std::string text = {}) {
     values.push_back({std::move(name), std::move(value), std::move(unit), std::move(label), std::move(text)});
   }
-  /// Null when there is none of that name.
+  /// The fact of this name; null if there is none.
   const NamedValue* find(std::string_view name) const;
-  /// A count, number or flag as a number. Throws InputError that lists the names.
+  /// A fact that is a count, number or flag, as a number. Throws an InputError that lists the names if there
+  /// is none.
   double number(std::string_view name) const;
-  /// The values' lines: (label, text).
+  /// The lines of all facts that have one: (label, text).
   std::vector<std::pair<std::string, std::string>> lines() const;
 };
 
@@ -51,11 +54,11 @@ struct RunFacts {
 struct Plan : RunFacts {
   std::size_t memory_available = 0;
 
-  /// One item per line, for people.
+  /// The plan as text, one item per line.
   std::string text() const;
 };
 
-/// How far computed data are from observed ones: residual = observed - computed.
+/// Statistics of the residuals of one field: residual = observed - computed.
 struct Misfit {
   std::string field, unit;
   std::size_t count = 0;     ///< stations that have an observation
@@ -68,11 +71,12 @@ struct Misfit {
 struct Report : RunFacts {
   std::vector<Misfit> misfits;  ///< one per observed field
 
-  /// One item per line, for people; not the warnings. Memory is the most that this process has held.
+  /// The report as text, one item per line, without the warnings. The memory in it is the peak of this
+  /// process.
   std::string text() const;
 };
 
-/// 1234567 → "1,234,567".
+/// A number with separators: 1234567 → "1,234,567".
 std::string grouped(std::uint64_t number);
 
 }  // namespace terrane

@@ -1,4 +1,4 @@
-// What a run returns: a data set, with everything needed to know how it came about.
+// What a run returns: a data set, with a complete record of how it was computed.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace terrane {
 
-/// A variable of single precision that is too large for memory: its values are read when a file is written,
-/// one entry of its first dimension after another.
+/// A variable of single precision that is too large for memory: its values are read while a file is written,
+/// one index of its first dimension after the other.
 struct Entries {
   std::string variable;  ///< name of a variable of `data` whose values are on disk
   std::function<void(std::size_t entry, std::span<float> values)> read;
@@ -25,11 +25,11 @@ struct Entries {
 /// times, complex values, cells. Values are in the units and the frame that were asked for.
 struct Result {
   Dataset data;
-  std::vector<Entries> entries;  ///< places of those variables of `data` whose values are on disk
-  /// Program, version, frame, gravitational constant, the whole job: conclude() (describe.hpp) makes them
-  /// those of `data`, which go into every file.
+  std::vector<Entries> entries;  ///< the variables of `data` whose values are on disk
+  /// Program, version, frame, gravitational constant, text of the job: conclude() (describe.hpp) copies them
+  /// to `data`, so that every file contains them.
   std::map<std::string, std::string> attributes;
-  const Conventions* conventions = nullptr;  ///< what other programs call them; none: only Terrane's names
+  const Conventions* conventions = nullptr;  ///< names in other programs; null: only Terrane's names
   Report report;
 };
 

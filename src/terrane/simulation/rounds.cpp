@@ -23,7 +23,7 @@ class Pace {
   Range next(std::size_t done) const {
     return {done, std::min(parts_, done + static_cast<std::size_t>(std::max(least_, next_)))};
   }
-  /// wanted_seconds: that the next round should take
+  /// wanted_seconds: time that the next round should take
   void took(const Range& round, double seconds, double wanted_seconds) {
     const double count = static_cast<double>(round.size());
     next_ = std::clamp(count * wanted_seconds / std::max(seconds, 1e-6), count / 4, count * 4);
@@ -34,7 +34,7 @@ class Pace {
   double least_, next_;
 };
 
-/// Tells the other ranks the next round; one without parts ends the run.
+/// Sends the next round to the other ranks; a round without parts ends the run.
 void announce(Comm& comm, const Range& round, const std::vector<double>& shares) {
   if (comm.size() == 1) return;
   Packet packet;
@@ -62,8 +62,8 @@ std::vector<double> compute_together(InStep& ranks, const Compute& compute) {
 
 std::vector<double> next_shares(std::span<const double> shares, std::span<const double> seconds,
                                 std::size_t parts) {
-  constexpr double shortest = 0.1, most = 1.5;  // s; times
-  constexpr std::size_t few = 32;               // parts of a rank
+  constexpr double shortest = 0.1, most = 1.5;  // s; largest change of a share
+  constexpr std::size_t few = 32;               // least number of parts per rank
   std::vector<double> next(shares.size(), 1.0 / static_cast<double>(shares.size()));
   if (parts < few * shares.size() || *std::min_element(seconds.begin(), seconds.end()) < shortest)
     return next;

@@ -1,4 +1,4 @@
-// What a run gets beside its problem: where it computes, and where it writes checkpoints.
+// Parameters of a run other than its problem: ranks, device, threads, memory, checkpoints.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +12,17 @@
 namespace terrane {
 
 struct Runtime {
-  Comm* comm = nullptr;  ///< null: this process alone. Rank 0 of it; the others serve() (serve.hpp)
+  Comm* comm = nullptr;  ///< null: this process alone; else this is rank 0, and others are in serve()
   CheckpointSettings checkpoint;
   Device device{};               ///< automatic: the physics decides
-  int threads = 0;               ///< of the CPU; 0: as many as OpenMP gives
-  std::size_t memory = 0;        ///< most bytes the run may take; 0: what the machine has left
+  int threads = 0;               ///< number of CPU threads; 0: the default of OpenMP
+  std::size_t memory = 0;        ///< most bytes that the run may use; 0: all free memory
   Progress* progress = nullptr;  ///< null: silent, and never cancelled
 
   /// The keys `device`, `threads` and `memory` of the table [simulation], which every physics has.
   static const Section& section();
-  /// From the table [simulation], described with these keys among its own; all else stays as it is above.
-  /// Throws InputError.
+  /// Reads these keys from the table [simulation], which must be described with them; other members keep
+  /// their defaults. Throws InputError.
   static Runtime read(const Config& table);
 };
 

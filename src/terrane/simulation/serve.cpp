@@ -15,7 +15,7 @@ void say(Comm& comm, std::string_view physics) {
   packet.broadcast(comm);
 }
 
-/// The word that foretell() sends in place of a physics' name.
+/// The word that foretell() sends instead of the name of a physics.
 constexpr std::string_view a_device = "a device";
 
 }  // namespace
@@ -57,7 +57,7 @@ bool serve_in_step(Comm& comm, const std::function<void()>& work) {
     keep_in_step(comm, work);
   } catch (const OutOfStep&) {
     throw;
-  } catch (const std::exception&) {  // rank 0 throws it, too
+  } catch (const std::exception&) {  // rank 0 throws this error, too
     return false;
   }
   return true;
@@ -74,7 +74,7 @@ Device device_for_ranks(Device wanted, const Comm& comm) {
 }
 
 void serve(const Registry& registry, Comm& comm) {
-  gpu_count();  // while rank 0 reads the job: to find several GPUs takes a good part of a second
+  gpu_count();  // while rank 0 reads the job: counting several GPUs takes up to a second
   for (;;) {
     Packet packet;
     packet.broadcast(comm);

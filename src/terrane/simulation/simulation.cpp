@@ -10,8 +10,8 @@ namespace terrane {
 
 namespace {
 
-/// The tables that a physics reads, as keys of the whole job: so a misspelt table is reported rather than its
-/// missing keys.
+/// The tables that a physics reads, as keys of the whole job, so that a misspelt table is reported and not
+/// its missing keys.
 std::vector<Key> tables_of(const Physics& physics) {
   std::vector<Key> tables{{"title", "text", "\"\"", "A line about the job."}};
   for (const auto& section : physics.sections) {

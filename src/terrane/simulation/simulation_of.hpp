@@ -1,8 +1,8 @@
-// What the simulations of all physics do alike: plan, run, outline, and files of the model, with notes,
+// What simulations of all physics have in common: plan, run, outline, and files of the model, with notes,
 // provenance and time.
 //
-// A run decides some things once, from the problem and the machine: a Choice. Plan and run make it first and
-// hand it down, so that a run does what its plan says.
+// A Choice contains decisions that depend on the problem and the machine. Both plan and run make it first and
+// pass it on, so that a run does what its plan says.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@
 
 namespace terrane {
 
-/// The Choice of a physics that decides nothing else: the memory that a run may take.
+/// The Choice of a physics without decisions: only the memory that a run may use.
 using MemoryAlone = MemoryBudget;
 
 template <class Choice = MemoryAlone>
@@ -38,7 +38,7 @@ class SimulationOf : public Simulation {
   }
 
   Result run(const Runtime& runtime = {}) override {
-    date_text();  // the date for the result: an error should come now, before the run
+    date_text();  // called so that an error in the date appears before the run
     const Choice choice = choose(runtime);
     Result result;
     auto& report = result.report;
@@ -65,13 +65,13 @@ class SimulationOf : public Simulation {
   const JobOrigin& origin() const noexcept { return job_; }
   const std::vector<std::string>& notes() const noexcept { return notes_; }
   const std::vector<std::string>& warnings() const noexcept { return warnings_; }
-  /// Columns of words of the stations, for the result.
+  /// Sets text columns of the stations, for the result.
   void name_stations(std::vector<io::TextColumn> words) { words_ = std::move(words); }
 
  protected:
   SimulationOf(std::string_view physics, JobOrigin job) : physics_(physics), job_(std::move(job)) {}
 
-  /// Notes, warnings and names of what the job was read from: the earth, the stations.
+  /// Adds the notes, warnings and station names that came from reading the earth and the stations.
   template <class... Told>
   void take_notes(const Told&... told) {
     (notes_.insert(notes_.end(), told.notes.begin(), told.notes.end()), ...);
@@ -83,21 +83,22 @@ class SimulationOf : public Simulation {
   }
 
   virtual Choice choose(const Runtime& runtime) const = 0;
-  /// What plan and report have in common, beside the notes.
+  /// Fills in what plan and report have in common, except notes.
   virtual void describe(RunFacts& facts, const Choice& choice, const Runtime& runtime) const = 0;
-  /// Adds to the plan alone how long the run takes. Throws what a run would: there is too little memory.
+  /// Adds the expected time of the run to a plan. Throws MemoryError, as a run would, if there is too little
+  /// memory.
   virtual void foresee(Plan& plan, const Choice& choice, const Runtime& runtime) const = 0;
-  /// Whether compute() itself does what foresee() does, so that a run need not call that.
+  /// Whether compute() includes the checks of foresee(), so that a run need not call this.
   virtual bool plans_by_itself() const { return false; }
-  /// The run: returns its data set, and adds its findings to the report and the attributes.
+  /// Computes: returns the data set, and adds to the report and the attributes.
   virtual Dataset compute(Result& result, const Choice& choice, const Runtime& runtime) = 0;
-  /// The model with provenance, for its files; with_values = false: its columns without values.
+  /// The model with provenance, for model files; with_values = false: its columns without values.
   virtual io::Content model(bool with_values) const = 0;
 
   std::string physics_;
   JobOrigin job_;
   std::vector<std::string> notes_, warnings_;
-  std::vector<io::TextColumn> words_;  // of the stations
+  std::vector<io::TextColumn> words_;  // text columns of the stations
 };
 
 }  // namespace terrane

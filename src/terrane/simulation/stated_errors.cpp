@@ -13,8 +13,8 @@ namespace terrane {
 
 namespace {
 
-constexpr double of_neighbours = 0.5;  // a datum's error is at least this part of that of its neighbours
-constexpr double most_counted = 3;     // in that rms: a datum at a zero crossing is not to rule all others
+constexpr double of_neighbours = 0.5;  // least error of a datum, relative to that of its neighbours
+constexpr double most_counted = 3;  // limit in that rms, so that data near zero crossings do not dominate it
 constexpr double told_as_number = StatedErrors::largest_told;
 
 double quantile(std::vector<double> values, double part) {
@@ -64,10 +64,10 @@ void refuse_errors_of_waves(const Config& table, const std::string& next) {
 
 namespace {
 
-/// Raises the floor of each datum's error to the mean error of its neighbours in the same group.
+/// Raises the least error of each datum to the mean (rms) error of its neighbours in the same group.
 void raise_by_those_alike(const JudgedData& data, const std::vector<double>& relative,
                           std::vector<double>& floor) {
-  std::map<std::size_t, std::size_t> last;  // of each group
+  std::map<std::size_t, std::size_t> last;  // last datum of each group
   std::vector<double> sum(floor.size(), 0.0), count(floor.size(), 0.0);
   const auto add = [&](std::size_t to, std::size_t from) {
     sum[to] += std::pow(std::min(relative[from], most_counted), 2);

@@ -1,12 +1,12 @@
-// The errors of data that a run states: one beside every datum, and a summary of all.
+// The estimated errors that a run states: one for every datum, and a summary.
 //
-// A physics computes its data again on a companion mesh (mesh/companion.hpp) and hands over how far both are
-// apart, divided by what makes of it an error: e₁ = |d_c − d|/s. The difference crosses zero, as data do; so
-// no datum's error is below half the mean (rms) of those of the same source, relative to their scales; or,
-// where these have an order, as arrays along a line, below half of the larger one of its two neighbours;
-// where arrays of one shape stand side by side, below the mean of those next to it. Temperatures around a
-// source err alone where other rock begins: none of them is below the mean of those just before and after it
-// (heat/simulation.cpp).
+// A physics computes its data d again on a companion mesh (mesh/companion.hpp), d_c. The difference, divided
+// by a calibrated factor s, is the error e₁ = |d_c − d|/s. As it may cross zero, the error of a datum is at
+// least half the mean (rms) error of all data of the same source, relative to their scales; or, if data have
+// an order (electrode arrays along a line), at least half the larger error of its two neighbours; for
+// electrode arrays of the same shape side by side, at least the mean of the adjacent ones. Temperatures
+// around a source have large errors only near contacts of rocks: their error is at least the mean of the
+// previous and the next one (heat/simulation.cpp).
 //
 //   s = 1    direct current: undivided; with three times the error misses are few where the mesh is coarse
 //   s = 1.7  the same beside vertical contacts alone, which have no edges
@@ -31,11 +31,11 @@ namespace terrane {
 enum class Verify { off, estimate, refine };
 inline constexpr std::array<std::string_view, 3> verify_names{"off", "estimate", "refine"};
 
-/// Keys of the table [simulation] that every physics with a mesh has.
+/// The accuracy keys of the table [simulation], which every physics with a mesh has.
 struct Accuracy {
   double accuracy = 0.01;  ///< accuracy asked for, relative to the scale of each datum
   Verify verify = Verify::off;
-  std::uint64_t most_cells = 1'000'000;  ///< most cells of the meshes that refining makes
+  std::uint64_t most_cells = 1'000'000;  ///< most cells of refined meshes
 
   bool states_errors() const { return verify != Verify::off; }
   template <class Self, class Field>
@@ -56,49 +56,52 @@ struct Accuracy {
   friend bool operator==(const Accuracy&, const Accuracy&) = default;
 };
 
-/// The accuracy settings of an inversion, from its table [simulation]: whether errors of its mesh count
-/// beside those of data, and whether finer meshes follow. Throws InputError where the job asks for an
-/// accuracy, which is that of the data; for errors where the physics states none; or for finer meshes where
-/// the job gives its own.
+/// The accuracy settings of an inversion, from its table [simulation]: whether mesh errors are added to data
+/// errors, and whether the mesh is refined. Throws InputError if the job gives an accuracy (an inversion's is
+/// that of its data), asks for errors that the physics cannot state, or for refinement of a mesh that it
+/// specifies itself.
 Accuracy errors_counted(const Config& table, bool states_some, bool plans_mesh);
 
-/// For the table [simulation] of waves, which state no error of their mesh: throws InputError where it asks
-/// for one. next: how the user can see that error
+/// For wave simulations, which do not estimate mesh errors: throws InputError if the table [simulation] asks
+/// for them. next: advice on how the user can estimate the error
 void refuse_errors_of_waves(const Config& table, const std::string& next);
 
-/// Data that are judged together: numbers of one kind, each of one source.
+/// Data whose errors are estimated together: numbers of one kind; each belongs to one source.
 struct JudgedData {
   std::string name;                               ///< "resistance"
-  std::vector<double> difference;                 ///< e₁ in the unit of the data; NaN: there is none
-  std::vector<double> scale;                      ///< what errors are relative to, in that unit; above zero
-  std::vector<std::size_t> source;                ///< of each datum
-  std::function<std::string(std::size_t)> place;  ///< name of a datum, for people: "array 12"
-  bool in_order = false;  ///< data of a source are neighbours in the order in which they stand here
-  double least = 1e-4;    ///< relative: what sampling, walls and residuals may add where both meshes agree
-  /// The group of each datum, or empty. Data of one group have errors of similar size, as arrays of one shape
-  /// along a line; they stand in the order of their places.
+  std::vector<double> difference;                 ///< e₁ in the unit of the data; NaN: no difference known
+  std::vector<double> scale;                      ///< reference of relative errors, in that unit; above zero
+  std::vector<std::size_t> source;                ///< index of each datum's source
+  std::function<std::string(std::size_t)> place;  ///< name of a datum, for messages: "array 12"
+  bool in_order = false;                          ///< true: successive data of a source are neighbours
+  double least = 1e-4;                            ///< least relative error: sampling, boundaries, residuals
+  /// Group index of each datum; empty if there are no groups. Data of one group have errors of similar size,
+  /// for example those of electrode arrays of one shape along a line. Within a group, data are ordered by
+  /// position.
   std::vector<std::size_t> alike = {};
-  double of_mean = 0.5;            ///< the part of its source's mean error that a datum has at least
-  std::vector<double> floor = {};  ///< relative, of each datum, in addition; or empty
+  double of_mean = 0.5;            ///< least error of a datum, relative to its source's mean error
+  std::vector<double> floor = {};  ///< further least relative error of each datum; or empty
 };
 
 class StatedErrors {
  public:
-  /// Largest relative error that is stated: above it two meshes show only that the first is too coarse.
+  /// The largest relative error that is stated: a larger difference of two meshes shows only that the first
+  /// is too coarse.
   static constexpr double largest_told = 0.2;
 
-  /// why_none: no error can be stated, because of this; empty: some can
+  /// why_none: reason why no error can be stated; empty if errors can be stated
   explicit StatedErrors(const Accuracy& accuracy, std::string why_none = {})
       : accuracy_(accuracy), why_none_(std::move(why_none)) {}
 
-  /// The error of each datum, in its unit: e₁, but at least half the typical error of its source's data, and
-  /// at least the error that closed forms and solves leave.  NaN where there is no difference.
+  /// The error of each datum, in its unit: e₁, but at least the minimum errors that JudgedData describes.
+  /// NaN if there is no difference.
   std::vector<double> of(const JudgedData& data);
 
-  /// The relative error that 95 % of all data so far do not exceed; NaN where none can be stated.
+  /// The relative error that 95 % of all data so far do not exceed; NaN if no error can be stated.
   double at_95() const;
 
-  /// Adds attributes, facts, a line and warnings.  seconds: of the companion's run, and of both runs
+  /// Adds attributes, facts, a line and warnings to the result.  seconds: of the companion's run, and of both
+  /// runs
   void tell(Result& result, double companion_seconds, double seconds) const;
 
  private:
@@ -109,7 +112,7 @@ class StatedErrors {
   std::string first_above_;
 };
 
-/// The column of errors of a column: "voltage per current" -> NAME_error.
+/// The column NAME_error with the errors of the column NAME.
 Column error_column(const Column& of, std::vector<double> errors);
 
 }  // namespace terrane

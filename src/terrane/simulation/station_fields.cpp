@@ -18,7 +18,7 @@ std::string clean(std::string name) {
   return name == "complex" ? "complex_" : name;
 }
 
-/// Gives survey columns whose names NetCDF does not allow new ones that are unique.
+/// Gives new, unique names to survey columns whose names NetCDF does not allow.
 void clean_names(StationFields& stations) {
   const auto taken = [&](const std::string& name) {
     for (const auto* columns : {&stations.survey.columns, &stations.fields, &stations.residuals})
@@ -35,7 +35,7 @@ void clean_names(StationFields& stations) {
   }
 }
 
-/// Whether a column of a survey gives the place or the line of a station.
+/// Whether a survey column contains coordinates or the line of stations.
 bool is_place(std::string_view name) {
   if (name == "longitude" || name == "latitude" || name == "line" || name == "distance") return true;
   const bool of_electrode = name.size() > 2 && std::string_view("abmn").find(name[0]) != name.npos;

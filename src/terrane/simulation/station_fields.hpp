@@ -1,4 +1,4 @@
-// Fields at stations on their way into the data set of a result, for all physics and inversions alike.
+// Fields at stations, and their conversion into the data set of a result, for all physics and inversions.
 //
 //   dimensions   station n; or northing and easting, where the stations form a grid
 //   coordinates  easting, northing, up; of the survey: longitude, latitude, places of electrodes, lines
@@ -13,15 +13,16 @@
 
 namespace terrane {
 
-/// No two columns have one name. In an outline they are without values.
+/// Fields at stations. No two columns have the same name. In an outline, columns have no values.
 struct StationFields {
-  Survey survey;                  ///< its columns: what was observed (compare.hpp), and all else as given
-  std::vector<Column> fields;     ///< one per channel asked for, [stations]
-  std::vector<Column> residuals;  ///< observed - computed, one per field that was observed too
+  Survey survey;                        ///< its columns: observed data (compare.hpp) and all others as given
+  std::vector<Column> fields;           ///< one per channel asked for, [stations]
+  std::vector<Column> residuals;        ///< observed - computed, one per field that was observed too
   std::vector<unsigned char> singular;  ///< 1 where the tensor is singular at the station; empty if nowhere
 };
 
-/// Columns of single precision are so in the data set. Its attributes say the survey's projection, if any.
+/// Converts to a data set. Columns in single precision remain so. The survey's projection, if any, becomes an
+/// attribute.
 Dataset to_dataset(StationFields stations);
 
 }  // namespace terrane

@@ -1,5 +1,5 @@
-// Steps in time on all ranks, with checkpoints between them, until the end, or until the user stops them, or
-// the field is lost.
+// Time steps on all ranks, with checkpoints between them, until the end, or until the user stops the run or
+// the field becomes invalid (field_watch.hpp).
 //
 // A Rank is one rank's part of the run:
 //   std::size_t advance(n)      from step n; how many steps are done then
@@ -19,9 +19,9 @@
 
 namespace terrane {
 
-/// Takes steps from number `first` on. Returns null at the end, else the error to throw, on all ranks, once
-/// the parts are freed. ask(before, done): this rank's wish after these steps · keep(done): on all ranks, for
-/// a checkpoint.
+/// Makes steps from number `first` on. Returns null at the end, else the error that all ranks must throw once
+/// the Rank objects are freed. ask(before, done): this rank's wish after these steps · keep(done): called on
+/// all ranks for a checkpoint.
 template <class Rank, class Ask, class Keep>
 std::exception_ptr take_steps(Rank& rank, std::size_t first, std::size_t steps, Comm& comm, const Ask& ask,
                               const Keep& keep) {
@@ -34,7 +34,7 @@ std::exception_ptr take_steps(Rank& rank, std::size_t first, std::size_t steps, 
   return nullptr;
 }
 
-/// Takes all steps on rank 0.  gather(done): collects the state from all ranks · write(file, done): writes it
+/// Makes all steps on rank 0.  gather(done): collects the state from all ranks · write(file, done): writes it
 /// as a checkpoint · seconds: gets the time that the steps took
 template <class Rank, class Gather, class Write>
 std::exception_ptr lead_steps(std::string_view physics, Rank& rank, std::size_t first, std::size_t steps,
@@ -60,7 +60,7 @@ std::exception_ptr lead_steps(std::string_view physics, Rank& rank, std::size_t 
   return stopped;
 }
 
-/// Takes all steps on another rank; returns whether it came to the end.
+/// Makes all steps on another rank; returns whether the end was reached.
 template <class Rank, class Gather>
 bool follow_steps(Rank& rank, std::size_t first, std::size_t steps, Comm& comm, const Gather& gather) {
   return !take_steps(

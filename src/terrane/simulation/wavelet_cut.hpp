@@ -1,6 +1,6 @@
-// Whether a run holds the wavelets of its sources. A run that begins within a wavelet s(t) starts with a jump
-// of s(first), which sends waves of all frequencies that no mesh can carry; one that ends before the wavelet
-// is at its largest shows next to nothing of it.
+// Whether the wavelets of sources lie within the time of a run. A run that begins within a wavelet s(t)
+// starts with a jump of s(first), which emits waves of all frequencies, for which no mesh is fine enough; a
+// run that ends before the wavelet's maximum shows hardly anything of it.
 #pragma once
 
 #include <functional>
@@ -9,12 +9,12 @@
 
 namespace terrane {
 
-/// What a run from `first` to `last` cuts off a wavelet: a sentence for a warning; nothing where |s(first)|
-/// is below 1 % of the largest |s|, nine tenths of the largest come before `last`, and the run does not begin
-/// after it.
+/// A sentence for a warning on what a run from `first` to `last`, s, cuts off a wavelet; nothing if
+/// |s(first)| is below 1 % of the largest |s|, 90 % of that are reached before `last`, and the run does not
+/// begin after it.
 ///
-/// from, to: where the wavelet changes, s; it is looked at 2000 times between them. A wavelet of zeros has
-/// nothing to cut.
+/// from, to: the time interval in which the wavelet changes, s; it is sampled 2000 times. For a wavelet of
+/// zeros, the result is nothing.
 std::optional<std::string> cut_of_wavelet(const std::function<double(double)>& wavelet, double from,
                                           double to, double first, double last);
 

@@ -15,7 +15,7 @@ namespace terrane {
 
 namespace {
 
-/// Writes a data set of which some variables are computed entry by entry.
+/// Writes a data set with some variables that are read entry by entry.
 void write_entries(const Result& result, Sink& sink) {
   const auto& data = result.data;
   sink.define(data);
@@ -51,9 +51,9 @@ std::vector<std::string> written_files(const std::string& path, const Result& re
 }
 
 double bytes_to_write(std::size_t stations, std::size_t survey_columns, std::size_t fields) {
-  // Of each column: as the NetCDF library holds it and the file that it makes in memory, or as other formats
-  // have it, and of places; of large files a column at a time. Fitted to the peaks of jobs with one and ten
-  // channels.
+  // Number of copies of each column and of the coordinates: those of the NetCDF library and of the file that
+  // it builds in memory, or of other formats; for large files only one column at a time. Fitted to the peak
+  // memory of jobs with one and ten channels.
   constexpr double copies = 2.7, of_places = 1.6;
   const auto of_survey = static_cast<double>(survey_columns), of_fields = static_cast<double>(fields),
              each = 8 * static_cast<double>(stations);
@@ -69,7 +69,7 @@ Dataset to_dataset(const Result& result) {
   return sink.take();
 }
 
-/// Writes entries one by one where the format can; other formats are given what is in memory.
+/// Writes entries one by one if the format can; for other formats, all values are read into memory.
 void write_result(const std::string& path, const Result& result) {
   if (result.entries.empty()) return io::write(path, result.data, options_of(result));
   const auto format = io::format_to_write(path).name;
