@@ -10,7 +10,7 @@ namespace terrane {
 /// Information on the job of a run, which the run's output files repeat.
 struct JobOrigin {
   std::string text;        ///< text of the job file; empty when there was none
-  std::string projection;  ///< projection of the coordinates, as PROJ takes it; empty when they are local
+  std::string projection;  ///< projection of the coordinates, as PROJ text; empty if they are local
 };
 
 /// Attributes: program, version, build, date, physics and, if there are any, the job's text and projection.

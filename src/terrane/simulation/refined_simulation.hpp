@@ -5,15 +5,16 @@
 // A physics defines how it solves and its other meshes by these members, which are private, with the
 // declaration `friend RefinedSimulation<Simulation, Found>`:
 //
-//   Found solved(const Runtime&) const                     data on its mesh
-//   static bool converged(const Found&)
-//   … errors_of(const Solved&, StatedErrors&) const        of each datum; NaN where `why` says that none can
-//   be on_companion(coarser, moves) const                     cells twice as wide along some axes; and
-//   whether
-//                                                          walls move, or steps are longer. Throws InputError
-//   finer(const FinerWish&, const Runtime&) const          Throws InputError, MemoryError
-//   std::uint64_t cells_of_run() const
-//   static constexpr ErrorsBeside errors_beside            what errors come from beside cells
+//   Found solved(const Runtime&) const                     solves, and returns the data on its mesh
+//   static bool converged(const Found&)                    whether all solves converged
+//   … errors_of(const Solved&, StatedErrors&) const        the error of each datum; NaN if `why` is set
+//   on_companion(coarser, moves) const                     the simulation with cells twice as wide along
+//                                                          the axes `coarser`; moves: with moved boundaries,
+//                                                          or longer time steps. Throws InputError
+//   finer(const FinerWish&, const Runtime&) const          the simulation on a finer mesh. Throws InputError,
+//                                                          MemoryError
+//   std::uint64_t cells_of_run() const                     the number of cells
+//   static constexpr ErrorsBeside errors_beside            the source of errors other than cells
 #pragma once
 
 #include <array>

@@ -6,7 +6,7 @@
 // They are coarse and cost less than the run. With the contribution eₐ of cells along axis a, the next mesh
 // has cells fₐ times as wide:
 //
-//   Σ eₐ fₐ² + e_walls/2 = 0.6 ε,  Π 1/fₐ least:  all eₐ fₐ² alike,  0.35 ≤ fₐ ≤ 1.15
+//   Σ eₐ fₐ² + e_walls/2 = 0.6 ε,  Π 1/fₐ minimal:  all eₐ fₐ² equal,  0.35 ≤ fₐ ≤ 1.15
 //
 // but at most six times as many cells as before, because errors far above ε predict the necessary number
 // poorly, and at most simulation.most_cells. Rounds end when ε is reached, after three of them, if the next
@@ -27,8 +27,8 @@ namespace terrane {
 
 /// The contributions to the error that 95 % of the data do not exceed.
 struct ErrorShares {
-  std::array<double, 3> cells{};  ///< of cell widths along easting, northing, up
-  double walls = 0;               ///< of the boundaries; of time steps if `of_steps`
+  std::array<double, 3> cells{};  ///< contributions of cell widths along easting, northing, up
+  double walls = 0;               ///< contribution of the boundaries; of time steps if `of_steps`
   bool of_steps = false;
 };
 
@@ -48,7 +48,7 @@ double most_times(std::uint64_t cells, std::uint64_t most_cells);
 struct Round {
   std::uint64_t cells = 0;
   double error = std::numeric_limits<double>::quiet_NaN();  ///< error at 95 % of data; NaN: not known
-  double seconds = 0;                                       ///< of the run, without its companion's
+  double seconds = 0;                                       ///< time of the run, without its companion's
   double memory = 0;                                        ///< bytes
 };
 

@@ -83,7 +83,7 @@ class SimulationOf : public Simulation {
   }
 
   virtual Choice choose(const Runtime& runtime) const = 0;
-  /// Fills in what plan and report have in common, except notes.
+  /// Fills in the facts that plan and report have in common, except notes.
   virtual void describe(RunFacts& facts, const Choice& choice, const Runtime& runtime) const = 0;
   /// Adds the expected time of the run to a plan. Throws MemoryError, as a run would, if there is too little
   /// memory.

@@ -8,9 +8,11 @@
 // around a source have large errors only near contacts of rocks: their error is at least the mean of the
 // previous and the next one (heat/simulation.cpp).
 //
-//   s = 1    direct current: undivided; with three times the error misses are few where the mesh is coarse
-//   s = 1.7  the same beside vertical contacts alone, which have no edges
-//   s = 1.5  magnetotellurics · 1.6  fields of sources · 2.5  temperatures
+//   s = 1    direct current; three times this error is rarely exceeded on coarse meshes
+//   s = 1.7  direct current near vertical contacts alone, which have no edges
+//   s = 1.5  magnetotellurics
+//   s = 1.6  electromagnetic fields of sources
+//   s = 2.5  temperatures
 #pragma once
 
 #include <array>

@@ -2,8 +2,8 @@
 // the field becomes invalid (field_watch.hpp).
 //
 // A Rank is one rank's part of the run:
-//   std::size_t advance(n)      from step n; how many steps are done then
-//   lost(done)                  what has become of the field, on all ranks; empty: nothing
+//   std::size_t advance(n)      makes one or more steps, the first with number n; returns how many are done
+//   lost(done)                  the error if the field is invalid, the same on all ranks; else empty
 #pragma once
 
 #include <exception>

@@ -72,15 +72,15 @@ struct FindAlpha {
 inline double real_part(double value) { return value; }
 inline double real_part(const Complex<double>& value) { return value.re; }
 
-/// Kernels, which begin the work of each line on their stream:
+/// iterate() calls members of Kernels, each of which begins work on the stream:
 ///
-///   begin(numbers)                 before the first iteration from an x: r is there
-///   precondition(numbers)          z = B r;  rᵀz into next, where the last advance() did not leave it
+///   begin(numbers)                 called before the first iteration and after a restart; r is b − A x
+///   precondition(numbers)          z = B r;  stores rᵀz in next, unless begin() or advance() has done so
 ///   direction(numbers)             p = z + β p
-///   product(numbers)               q = A p;  pᵀq into curvature
-///   advance(numbers)               x += α p;  r −= α q;  |r|² into square
-///   one(kernel)                    of one thread
-///   wait(), stream()
+///   product(numbers)               q = A p;  stores pᵀq in curvature
+///   advance(numbers)               x += α p;  r −= α q;  stores |r|² in square
+///   one(kernel)                    runs a kernel with a single thread
+///   wait(), stream()               waits for the stream; returns it
 template <class Number>
 class DeviceGradients {
  public:

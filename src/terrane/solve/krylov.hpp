@@ -1,22 +1,22 @@
 // Krylov methods as loops that depend neither on the operator nor on how and where vectors are stored.
 //
-//   Space         vectors and what is done with them:
+//   Space         vectors and operations on them:
 //     Vector, Number            Number: double, or Complex<double>
-//     Vector vector()           zero: what A maps
-//     Vector image()            zero: what A maps it to, right-hand sides and residuals; may carry more
+//     Vector vector()           a zero vector in the domain of A: solutions and directions
+//     Vector image()            a zero vector in the range of A: right-hand sides and residuals
 //     Number dot(u, v)          uᵀv, not conjugated
 //     Number inner(u, v)        uᴴv
 //     double norm(u)
 //     subtract(b, q, r)         r = b − q
-//     blend(α, u, β, v)         v = α u + β v; α u where β is 0, whatever v was
+//     blend(α, u, β, v)         v = α u + β v; if β is 0, v = α u even if v was NaN
 //     advance(α, p, q, x, r)    x += α p,  r −= α q
-//     double advance_and_norm(α, p, q, x, r)    the same, and ‖r‖; a Space may leave it out
+//     double advance_and_norm(α, p, q, x, r)    the same, and returns ‖r‖; optional
 //   apply(p, q)       q = A p; may return pᵀq
-//   precondition(r, z, scale)   z = B r; scale = 1/‖b‖, for those of single precision; may return rᵀz
-//   precondition.new_direction(r, β, p)   p = B r + β p, where z is left out; gradients alone ask for it
-//   precondition.residual(b, x, room)     ‖room.r‖ with room.r = b − A x; may be left out
-//   precondition.whole_step(room, x, scale, fresh)   a whole iteration of gradients, as a StepDone, where the
-//                     device hands α and β from kernel to kernel (device_gradients.hpp); or nothing
+//   precondition(r, z, scale)   z = B r; scale = 1/‖b‖, for a B in single precision; may return rᵀz
+//   precondition.new_direction(r, β, p)   optional, for conjugate gradients: p = B r + β p without storing z
+//   precondition.residual(b, x, room)     optional: room.r = b − A x; returns ‖room.r‖
+//   precondition.whole_step(room, x, scale, fresh)   optional: a whole iteration of conjugate gradients on a
+//                     device that keeps α and β (device_gradients.hpp); returns a StepDone, or nothing
 //
 // If A = Aᵀ and B = Bᵀ are complex, conjugate gradients without conjugation are COCG (van der Vorst &
 // Melissen 1990); one loop does both. The Space computes all sums: bitwise independent of the number of
@@ -182,8 +182,8 @@ struct RoomOfGradients {
 ///
 ///   r = b − A x;  z = B r;  p = z;  ρ = rᵀz
 ///   repeat   q = A p;  α = ρ/pᵀq;  x += α p;  r −= α q
-///            stop when ‖r‖ ≤ tol ‖b‖, r computed anew; where only the carried r was so small, begin again
-///            from x
+///            stop when ‖r‖ ≤ tol ‖b‖, with r computed as b − A x; if only the updated r is so small,
+///            restart from x
 ///            z = B r;  ρ' = rᵀz;  p = z + (ρ'/ρ) p;  ρ = ρ'
 ///
 /// Memory traffic of an iteration in numbers per unknown, without that of A and B: pᵀq 2, x and r 6, ‖r‖ 1,

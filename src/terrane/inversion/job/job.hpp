@@ -40,7 +40,7 @@ class Dependence {
   friend class InversionJob;
   Dependence() = default;
 
-  // ---- what it is, for files and people ----
+  // ---- names and descriptions, for files and users ----
   virtual std::string title() const = 0;     ///< "inversion of gravity"
   virtual std::string property() const = 0;  ///< the property that is inverted for, "density"
   /// The property [active] in SI units: the model itself or, if this is a logarithm, its exponential.
@@ -59,7 +59,7 @@ class Dependence {
   /// column.
   virtual void complete_cells(std::vector<Column>& /*columns*/) const {}
 
-  // ---- what it costs, and the run ----
+  // ---- the cost of the inversion, and its run ----
   /// Chooses how products with G or J are computed within the available memory, and makes the operator that
   /// check() of the problem needs: g or forward.
   virtual void choose(const Runtime& runtime) = 0;
@@ -81,7 +81,7 @@ class Dependence {
   /// Whether this model can take part in a joint inversion.
   virtual bool joins() const { return true; }
 
-  // ---- errors of its mesh, where accuracy_ asks for them; after make() ----
+  // ---- errors of the mesh, if accuracy_ asks for them; called after make() ----
   /// The data F [rows] of a model on a changed mesh: with cells factor[axis] times as wide, or with
   /// boundaries twice as far away. Throws InputError if there is no such mesh.
   virtual std::vector<double> data_on(const std::vector<double>& /*model*/,

@@ -4,11 +4,11 @@
 //   φ(m) = ‖W (F(m) − d)‖² + β (m − m̃)ᵀ R (m − m̃)
 //
 //   near m_k         F(m) ≈ F(m_k) + J (m − m_k)
-//   linear problem   of the data d − F(m_k) + J m_k: its minimum m′ for every β at once (data_space.hpp),
-//                    within bounds by GPCG (bounded.hpp)
-//   β                so that φ_d of the linear problem is a tenth of φ_d(m_k), and no less than its target
-//   m_{k+1}          m_k + t (m′ − m_k), t = 1, ½, ¼ …: the first for which φ falls by 10⁻⁴ of what its slope
-//                    promises (Armijo)
+//   linear problem   with the data d − F(m_k) + J m_k: its minimum m′ is computed for every β at once
+//                    (data_space.hpp), or within bounds by GPCG (bounded.hpp)
+//   β                such that φ_d of the linear problem is a tenth of φ_d(m_k), but not below the target
+//   m_{k+1}          m_k + t (m′ − m_k) with the first t of 1, ½, ¼ … for which φ decreases by at least 10⁻⁴
+//                    of the decrease that its derivative predicts (Armijo)
 //
 // until φ_d has reached its target and the next step would hardly lower φ. Outliers get Huber's weights,
 // computed from the last residuals (robust.hpp). If there is only one minimum, the model does not depend on

@@ -1,8 +1,7 @@
 // Inversions over one mesh - densities, susceptibilities, resistivities - whose models are to share their
 // structure, or to be mixtures of the same two rocks:
 //
-//   Σ_i φ_m,i/n_i + Σ_{i<j} (λ φ_c,ij/n_ij + μ φ_r,ij/n'_ij)  as small as can be, with φ_d,i = χ_i N_i for
-//   each
+//   Σ_i φ_m,i/n_i + Σ_{i<j} (λ φ_c,ij/n_ij + μ φ_r,ij/n'_ij)  minimal, with φ_d,i = χ_i N_i
 //
 // φ_c: the cross-gradient, φ_r: the difference of the fractions of rocks (coupling.hpp). n: the values of
 // these terms for the models of separate inversions, so that λ and μ have no units. The models are computed

@@ -175,7 +175,7 @@ std::vector<double> centre_of(const Problem& problem, const Settings& settings,
 void judge(const Problem& problem, const Settings& settings, const std::vector<double>& deviation,
            const std::vector<double>& reference, Regulariser& regulariser, Outcome& outcome);
 
-// ---- what all inversions do alike ----
+// ---- functions that all inversions use ----
 
 /// Shows the last row of the table of iterations, and how close the misfit is to the target.
 void show_nearness(Progress* progress, const Outcome& outcome);

@@ -1,7 +1,7 @@
 // The regulariser φ_m of an inversion: the model is to be small and flat.
 //
-//   φ_m = α_s Σ_j V_j [w_j u_j]² + Σ_{c=x,y,z} α_c Σ_{faces f ⟂ c} (A_f/δ_f) [(w u)_{j+} − (w u)_{j−}]²  = uᵀ
-//   R u
+//   φ_m = α_s Σ_j V_j [w_j u_j]² + Σ_{c=x,y,z} α_c Σ_{faces f ⟂ c} (A_f/δ_f) [(w u)_{j+} − (w u)_{j−}]²
+//       = uᵀ R u
 //
 // u: the model minus its reference; V: volume of a cell, A: area of a face, δ: distance between the centres
 // on both sides of it, w: weight of a cell, by depth, distance or sensitivity, squared in φ_m as in Li &

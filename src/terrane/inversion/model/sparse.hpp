@@ -1,7 +1,8 @@
 // Sparse norms 0 ≤ p ≤ 2 by reweighting.
 //
-//   φ_m = Σ_terms α_t Σ_i v_i ε_t² s_t Ψ_p(x_i/ε_t),  Ψ_p(x) = (2/p)[(1+x²)^{p/2} − 1],  Ψ_0 = ln(1+x²),  Ψ_2
-//   = x² factor of a summand:  r_i = s_t (1 + x_i²/ε²)^{p/2−1}
+//   φ_m = Σ_terms α_t Σ_i v_i ε_t² s_t Ψ_p(x_i/ε_t)
+//   Ψ_p(x) = (2/p)[(1+x²)^{p/2} − 1],  Ψ_0 = ln(1+x²),  Ψ_2 = x²
+//   factor of a summand in the reweighted least-squares problem:  r_i = s_t (1 + x_i²/ε²)^{p/2−1}
 //
 // x: u for the smallness, its difference divided by δ for a gradient; v: w² V, or w² A δ. The weights w are
 // outside the norm: ln(1 + (w u/ε)²) would hardly depend on them, and bodies would move to the surface. (With

@@ -92,7 +92,7 @@ class Comm {
   /// Collective: joins the bytes of all ranks, the same number on each, in the order of ranks. all: size()
   /// times that number of bytes.
   virtual void gather_all(std::span<const std::byte> mine, std::span<std::byte> all);
-  /// Collective: returns on `root` what each rank passed, in the order of ranks; empty on other ranks.
+  /// Collective: returns the bytes of every rank, in the order of ranks, on `root`; empty on other ranks.
   /// Ranks may pass different numbers of bytes.
   std::vector<std::vector<std::byte>> gather(std::span<const std::byte> mine, int root);
   /// Collective: replaces the values by their sums over the ranks, on all ranks; every rank passes the same
@@ -126,7 +126,7 @@ class Comm {
   std::size_t errors_of_all_ = 0;
 };
 
-/// Collective: what the root calls in place of broadcast() if its bytes are const.
+/// Collective: broadcast() for a root whose bytes are const; other ranks call broadcast().
 void broadcast_from_here(Comm& comm, std::span<const std::byte> bytes);
 
 /// The device that this rank uses if the ranks of its node all want `wanted`: a GPU given by number is shared
@@ -155,7 +155,7 @@ class Alone final : public Comm {
     int tag;
     bool sends;
     std::byte* to;          // address at which that rank receives
-    const std::byte* from;  // what that rank sends
+    const std::byte* from;  // bytes that the rank sends
     std::size_t bytes;
     std::shared_ptr<bool> done;
   };

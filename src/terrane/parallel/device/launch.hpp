@@ -1,8 +1,8 @@
 // Launchers, which run code on a device: written once for the CPU and once for CUDA.
 //
-// For files of device code (*.cu), which nvcc compiles where it is found and the C++ compiler elsewhere. A
-// kernel is a struct of views and numbers, copied to the device. Launches on a GPU return before the work
-// is done.
+// For files of device code (*.cu), which are compiled by nvcc if CUDA is found, else by the C++ compiler. A
+// kernel is a struct of views and numbers, copied to the device. Launches on a GPU return before the work is
+// done.
 #pragma once
 
 #include <algorithm>

@@ -140,7 +140,7 @@ Cartesian<N> cut(const IndexBox<N>& whole, int ranks, const CartesianSettings<N>
     }
     for (std::size_t a = 0; a < N; ++a)
       surface +=
-          std::min(pieces[a] - 1, 2) * (points / std::max<Index>(most[a], 1));  // of a part in the middle
+          std::min(pieces[a] - 1, 2) * (points / std::max<Index>(most[a], 1));  // faces of an inner part
     if (!joins) points += static_cast<Index>(settings.not_joining * static_cast<double>(points));
     if (best[0] == 0 || std::tuple(points, surface) <= least) {
       best = pieces;

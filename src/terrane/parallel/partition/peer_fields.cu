@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(most_neighbours) meet_neighbours(const __grid_
   wait_for(all.patience, all.here[threadIdx.x], meeting);
 }
 
-/// The first message between ranks: what each needs to know of the others' GPUs.
+/// The first message between ranks: information on each rank's GPU that the others need.
 struct Hello {
   char gpu[32];
   cudaIpcMemHandle_t flags, fields[most_fields];
@@ -119,7 +119,7 @@ class CudaPeerFields final : public PeerFields<T> {
     cudaGetLastError();  // clears the error, which a later call would report
     return mine;
   }
-  /// The address of another rank's memory on this GPU; null where this GPU cannot reach it.
+  /// The address of another rank's memory on this GPU; null if this GPU cannot access it.
   void* open(const cudaIpcMemHandle_t& handle) {
     void* memory = nullptr;
     if (cudaIpcOpenMemHandle(&memory, handle, cudaIpcMemLazyEnablePeerAccess) != cudaSuccess) {

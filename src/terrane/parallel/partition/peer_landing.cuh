@@ -130,7 +130,7 @@ class PeerLanding {
   void check() const { lost_->check(); }
 
  private:
-  /// The first message between ranks: what each needs to know of the others' GPUs.
+  /// The first message between ranks: information on each rank's GPU that the others need.
   struct Hello {
     char gpu[32];
     SharedPlace memory;

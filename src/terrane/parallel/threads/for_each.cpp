@@ -128,7 +128,7 @@ class Helpers {
     const std::lock_guard lock(mutex_);
     for (; threads_ < work.wanted; ++threads_) try {
         std::thread([this] { help(); }).detach();
-      } catch (const std::system_error&) {  // the system gives no more threads; go on with those that exist
+      } catch (const std::system_error&) {  // the system refuses more threads; continue with those that exist
         break;
       }
     open_.push_back(&work);

@@ -1,7 +1,7 @@
 // An operator G whose columns are divided into fixed parts; and such an operator shared among ranks.
 //
-//   G m   every part gives its share of all data; the shares are added in a binary tree over the parts
-//   Gᵀ d  every part gives its own columns
+//   G m   every part computes its contribution to all data; these are added in a binary tree over the parts
+//   Gᵀ d  every part computes the entries of its own columns
 //
 // The parts depend on the problem alone, so no bit depends on which thread or rank has which part. Every rank
 // holds the sensitivities of its parts only. A product sends each model value once to or from the rank that
