@@ -9,7 +9,7 @@ namespace terrane::elastic {
 
 namespace {
 
-/// Snapshots that were taken until `done` steps were done.
+/// Number of snapshots within the first `done` steps.
 std::size_t pictures_by(const Problem& problem, std::size_t done) {
   return problem.pictures() == 0 ? 0 : std::min(done / problem.snapshots.every, problem.pictures());
 }

@@ -1,5 +1,5 @@
-// The checkpoint of a stopped run: displacement and change of every point, the series, and how many steps are
-// done.
+// The checkpoint of a stopped run: displacement and change at every point, the recorded series, and the
+// number of steps done.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,8 @@ namespace terrane::elastic {
 /// Throws FileError.
 void write_checkpoint(const std::filesystem::path& file, const Problem& problem, std::size_t done,
                       const Outcome& state);
-/// Steps done; 0 where there is no checkpoint. Throws InputError (of another problem), FileError.
+/// Returns the number of steps done; 0 if there is no checkpoint. Throws InputError if it belongs to another
+/// problem; FileError.
 std::size_t read_checkpoint(const std::filesystem::path& file, const Problem& problem, Outcome& state);
 
 }  // namespace terrane::elastic

@@ -17,7 +17,7 @@ Vector place_in_cube(const Basis& basis, std::size_t n) {
   return {basis.x[n % p], basis.x[n / p % p], basis.x[n / p / p]};
 }
 
-/// Elements that a picture may show.
+/// Elements in the box of the snapshots, outside matched layers.
 std::vector<std::uint32_t> candidates(const Problem& problem) {
   const auto& box = problem.snapshots.box;
   std::vector<std::uint32_t> all;
@@ -30,9 +30,9 @@ std::vector<std::uint32_t> candidates(const Problem& problem) {
   return all;
 }
 
-/// Sides of these elements that belong to no other element, absorb nothing, and look up.
+/// Sides of these elements at the free surface whose normal points upward.
 std::vector<AbsorbingFace> surface_of(const Mesh& mesh, const std::vector<std::uint32_t>& elements) {
-  constexpr std::size_t middles[6] = {12, 14, 10, 16, 4, 22};  // middles of the faces, among 27 points
+  constexpr std::size_t middles[6] = {12, 14, 10, 16, 4, 22};  // centres of the faces, among 27 points
   constexpr double up_at_least = 0.5;
   std::vector<std::uint32_t> all(mesh.size());
   std::iota(all.begin(), all.end(), 0u);
@@ -56,7 +56,7 @@ std::vector<AbsorbingFace> surface_of(const Mesh& mesh, const std::vector<std::u
   return surface;
 }
 
-/// Gives the points of a picture their numbers as they come.
+/// Builds a picture: numbers its points in the order in which cells are added.
 class Drawing {
  public:
   Drawing(const Problem& problem, const std::vector<std::uint32_t>& elements)
@@ -64,7 +64,8 @@ class Drawing {
     numbering_ = number_points(problem.mesh, basis_.points(), elements);
     number_.assign(2 * numbering_.count, UINT32_MAX);
   }
-  /// place: of the element among those of the drawing.
+  /// Adds point n of an element as a corner of a cell.  place: index of the element among those of the
+  /// drawing
   void add_corner(std::size_t place, std::uint32_t element, int n) {
     const auto point = numbering_.point[place * problem_.points_of_element() + static_cast<std::size_t>(n)];
     auto& number = number_[2 * point + (problem_.mesh.medium_of(element).is_fluid() ? 1 : 0)];
@@ -102,7 +103,7 @@ class Drawing {
   const Problem& problem_;
   Basis basis_;
   Numbering numbering_;
-  std::vector<std::uint32_t> number_;  // [2 · point, and 1 for fluids]
+  std::vector<std::uint32_t> number_;  // index in the picture: [2 · point + (1 in fluids)]
 };
 
 }  // namespace

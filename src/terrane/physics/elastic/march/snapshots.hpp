@@ -1,4 +1,5 @@
-// Snapshots of the whole field: which points they show, joined to which cells, and what a rank sees there.
+// Snapshots of the whole field: the points that they show, the cells between these points, and each rank's
+// values.
 #pragma once
 
 #include <cstdint>
@@ -10,35 +11,36 @@
 
 namespace terrane::elastic {
 
-/// The points of snapshots: all points of elements, or those on faces at the free surface whose normal is
-/// more upward than sideways. Where a fluid and a solid touch there are two at one place. Matched layers are
-/// not shown.
+/// The points of snapshots: all points of elements, or points of faces at the free surface whose normal
+/// points upward. At contacts of a fluid and a solid there are two points at each position. Matched layers
+/// are not shown.
 struct Picture {
   std::vector<std::uint32_t> element,
-      n;  ///< of each point the first element that has it, and its number in that element
+      n;  ///< for each point the first element that contains it, and its index in that element
   /// Quadrilaterals or bricks between neighbouring points, numbered as VTK does. [cells][corners]
   std::vector<std::int32_t> cells;
   std::size_t corners = 4;
   std::size_t size() const noexcept { return element.size(); }
 };
 
-/// The picture for a settled problem that has snapshots. Throws InputError at "elastic: snapshots": there is
+/// The picture of a settled problem that has snapshots. Throws InputError at "elastic: snapshots" if there is
 /// nothing to show.
 Picture picture_of(const Problem& problem);
-/// Positions of its points: [points].
+/// Positions of the picture's points, m: [points].
 std::vector<Vector> places_of(const Problem& problem, const Picture& picture);
 /// Times of the snapshots, s: displacement at the end of a step, velocity in its middle.
 std::vector<double> times_of_pictures(const Problem& problem);
 
-/// A rank's part of the picture: the points whose element it has.
+/// A rank's part of the picture: the points whose element (Picture::element) the rank computes.
 class Sight {
  public:
   Sight(const Problem& problem, const Picture& picture, Field& field);
-  const std::vector<std::uint32_t>& points() const noexcept { return points_; }  ///< of the picture
+  const std::vector<std::uint32_t>& points() const noexcept { return points_; }  ///< indices in the picture
   std::vector<float> values();                                                   ///< [points][3], m or m/s
 
  private:
-  /// Points in fluids: u = ∇χ/ρ by the values along the three lines of points through it.
+  /// For points in fluids, where u = ∇χ/ρ: a watched point on one of the three lines of points through the
+  /// point, and the weight of its potential.
   struct Gradient {
     std::uint32_t watched;
     Vector weight;
@@ -47,8 +49,8 @@ class Sight {
   double factor_;
   Field::Of what_;
   std::vector<std::uint32_t> points_;
-  std::vector<std::uint32_t> watched_;  // point of the part, for each point shown that lies in a solid
-  std::vector<std::size_t> first_;  // gradients of point n: first_[n] … first_[n + 1] − 1; solids have none
+  std::vector<std::uint32_t> watched_;  // for each shown point in a solid, its index in the part
+  std::vector<std::size_t> first_;  // gradients of point n: first_[n] … first_[n + 1] − 1; none in solids
   std::vector<Gradient> gradients_;
 };
 

@@ -24,7 +24,7 @@ double seen_from_the_centre(double latitude) {
                                    : std::atan((1 - f) * (1 - f) * std::tan(latitude * degree));
 }
 
-/// East, north and up of a place, in axes through the poles and the meridian of Greenwich.
+/// Unit vectors east, north and up at a position, in axes through the Greenwich meridian and the north pole.
 Placement::Frame geographic(double longitude, double latitude) {
   const double l = longitude * degree, p = seen_from_the_centre(latitude);
   return {{{-std::sin(l), std::cos(l), 0},
@@ -54,7 +54,7 @@ void check(const Chunk& chunk) {
 
 Mesh chunk_of_sphere(const Chunk& chunk, const OpenSides& open, std::vector<std::uint32_t>& layer) {
   check(chunk);
-  // A box of ξ, η and r − R, and then each point where the formula puts it.
+  // Makes a box in ξ, η and r − R, then moves each point by the formula.
   LayeredBox box{-chunk.width_east / 2,
                  chunk.width_east / 2,
                  -chunk.width_north / 2,
@@ -145,8 +145,8 @@ Placement::Frame Placement::frame(const Vector& place) const {
 
 namespace {
 
-/// A polynomial of x = r / 6371 km below a radius, km: density in g/cm³, speeds in km/s. Q of the shear
-/// modulus.
+/// Coefficients of polynomials of x = r / 6371 km, up to the radius `top`, km: density in g/cm³, speeds in
+/// km/s; and Q of the shear modulus.
 struct PremLayer {
   double top;
   double density[4], velocity_p[4], velocity_s[4], quality_mu;
@@ -229,7 +229,7 @@ Medium RadialEarth::at(double radius, double inside) const {
   const auto &a = rows_[n - 1], &b = rows_[n];
   const double t = b.depth > a.depth ? std::clamp((depth - a.depth) / (b.depth - a.depth), 0.0, 1.0) : 0;
   const auto between = [t](double from, double to) { return from + t * (to - from); };
-  // 1/Q, the loss per cycle, is what lies on a line: also where Q is infinite.
+  // Interpolates 1/Q, the loss per cycle, linearly, which also works for infinite Q.
   const auto quality = [&](double from, double to) { return 1 / between(1 / from, 1 / to); };
   auto medium = Medium::from_speeds(between(a.velocity_p, b.velocity_p), between(a.velocity_s, b.velocity_s),
                                     between(a.density, b.density));

@@ -3,9 +3,9 @@
 //
 //   X = tan ξ, Y = tan η, δ = √(1 + X² + Y²),   x = r/δ (X, Y, 1) − (0, 0, R)
 //
-// ξ and η are even between the sides, which are planes through the centre of the earth. Axes: east, north and
-// up at the middle of the surface, where the origin is. The mesh is that of layers.hpp, doublings too, in ξ,
-// η and r; all 27 nodes of an element lie where the formula puts them.
+// Elements have equal widths in ξ and η; the chunk's sides are planes through the centre of the earth. Axes:
+// east, north and up at the middle of the surface, which is the origin. In ξ, η and r the mesh is that of
+// layers.hpp, with doublings; the formula determines the positions of all 27 nodes of an element.
 #pragma once
 
 #include <cmath>
@@ -20,7 +20,7 @@ constexpr double earth_radius = 6'371'000;  ///< m
 
 struct ChunkLayer {
   double bottom;          ///< m, below zero
-  std::size_t rows;       ///< of elements; the two of a doubling among them
+  std::size_t rows;       ///< number of rows of elements, including the two rows of a doubling
   bool doubling = false;  ///< columns are twice as wide from here on
 };
 
@@ -31,22 +31,25 @@ struct Chunk {
   std::vector<ChunkLayer> layers;  ///< from the surface down
 };
 
-/// Elements from the surface down, all of medium 0. layer: of each element. Throws InputError at "elastic:
-/// chunk".
+/// Makes the mesh: elements from the surface down, all with medium 0. layer: receives the index of each
+/// element's layer. Throws InputError at "elastic: chunk".
 Mesh chunk_of_sphere(const Chunk& chunk, const OpenSides& open, std::vector<std::uint32_t>& layer);
 
-/// Where on the earth a chunk lies. The earth is a sphere here; latitudes of maps are taken to those seen
-/// from its centre, tan φ' = (1 − f)² tan φ, f = 1/298.257.
+/// The position of a chunk on the earth. The earth is a sphere here; geodetic latitudes are converted to
+/// geocentric ones, tan φ' = (1 − f)² tan φ, f = 1/298.257.
 struct Placement {
   double radius = earth_radius;
   double longitude = 0, latitude = 0;      ///< geodetic coordinates of its middle, degrees
   double azimuth = 0;                      ///< azimuth of its north axis, degrees, clockwise from north
   double width_east = 0, width_north = 0;  ///< widths of the chunk, radians; 0: it has no sides
-  double depth = 0;                        ///< of its bottom, m
+  double depth = 0;                        ///< depth of its bottom, m
 
-  using Frame = std::array<Vector, 3>;  ///< unit vectors east, north and up at a place, in the chunk's axes
+  using Frame =
+      std::array<Vector, 3>;  ///< unit vectors east, north and up at a position, in the chunk's axes
+  /// Position of a point `below` metres below the surface, in the chunk's axes.
   Vector at(double longitude, double latitude, double below) const;
-  /// Throws InputError at `where`: at() of this lies outside the chunk, which reaches how far.
+  /// Throws InputError at `where` if at() of this lies outside the chunk; the message gives the chunk's
+  /// extent.
   void require_inside(double longitude, double latitude, double below, const std::string& where) const;
   Frame frame(double longitude, double latitude) const;
   Frame frame(const Vector& at) const;
@@ -55,22 +58,22 @@ struct Placement {
   Frame middle() const;
 };
 
-/// Media by radius, without attenuation or with Q as in the tables:
+/// Radial earth models, without attenuation or with Q as in their tables:
 ///   PREM, isotropic at 1 s, with its upper crust in place of the ocean (Dziewonski & Anderson 1981, Physics
 ///   of the Earth and Planetary Interiors 25, 297); ak135 (ak135.hpp); or lines between the rows of a table.
 class RadialEarth {
  public:
   struct Row {
     double depth, density, velocity_p, velocity_s;           ///< m, kg/m³, m/s
-    double quality_kappa = INFINITY, quality_mu = INFINITY;  ///< of its moduli
+    double quality_kappa = INFINITY, quality_mu = INFINITY;  ///< Q of κ and μ
   };
   static RadialEarth prem(bool attenuating = false);
   static RadialEarth ak135(bool attenuating = false);
-  /// Rows from the surface down; a depth twice where the medium changes at once. Throws InputError at
-  /// `where`.
+  /// rows: from the surface down; a discontinuity is two rows of one depth. Throws InputError at `where`.
   RadialEarth(std::vector<Row> rows, const std::string& where);
-  /// radius: m. Fluids have no Q. inside: a radius between this one and the middle of the element that asks;
-  /// where the earth changes at once between the two, the medium is that on its side.
+  /// The medium at a radius, m. Fluids have no Q. inside: a radius between `radius` and the centre of the
+  /// element for which the medium is needed; if there is a discontinuity between both radii, the medium on
+  /// the side of `inside`.
   Medium at(double radius) const { return at(radius, radius); }
   Medium at(double radius, double inside) const;
 

@@ -12,7 +12,7 @@ namespace terrane::elastic {
 
 namespace {
 
-/// East and north in columns of the surface, depth in half rows from the surface on.
+/// Integer coordinates of a node: easting and northing in columns of the surface, depth in half rows.
 using Knot = std::array<std::uint32_t, 3>;
 
 constexpr int pattern[6][4][2] = {{{0, 0}, {2, 0}, {2, 1}, {1, 1}}, {{2, 0}, {4, 0}, {3, 1}, {2, 1}},
@@ -68,11 +68,11 @@ class Stack {
       }
   }
 
-  /// Two rows: along east first, then along north.
+  /// Adds the two rows of a doubling: the first doubles widths along east, the second along north.
   void double_columns(std::uint32_t width, std::uint32_t row) {
     const auto extruded = [&](const int(&quad)[4][2], int axis, std::uint32_t across, std::uint32_t along,
                               std::uint32_t step, std::uint32_t bottom) {
-      constexpr int around[2][2] = {{0, 1}, {3, 2}};  // of a quadrilateral: [up][across]
+      constexpr int around[2][2] = {{0, 1}, {3, 2}};  // corner of a quadrilateral: [up][across]
       std::array<Knot, 8> corners;
       for (std::uint32_t a = 0; a < 8; ++a) {
         const auto bit = [&](int d) { return a >> d & 1; };

@@ -18,7 +18,7 @@ constexpr const char* names_of_sides[6] = {"west", "east", "south", "north", "bo
 
 constexpr double most_braking = 0.5;
 
-/// Corners of a side in the order of their bits.
+/// The four corners of a side, in the order of their numbers.
 std::array<std::size_t, 4> corners_of(std::uint32_t side) {
   std::array<std::size_t, 4> four{};
   std::size_t at = 0;
@@ -27,7 +27,8 @@ std::array<std::size_t, 4> corners_of(std::uint32_t side) {
   return four;
 }
 
-/// Which side of the earth a face looks to, or 6.
+/// The side of the mesh (0 … 5: west, east, south, north, bottom, top) to which a face's normal points; 6 if
+/// it is not along an axis.
 std::size_t looks_to(const Mesh& mesh, const AbsorbingFace& face) {
   Vector xi{};
   xi[face.side / 2] = face.side % 2 ? 1 : -1;
@@ -38,8 +39,9 @@ std::size_t looks_to(const Mesh& mesh, const AbsorbingFace& face) {
   return 6;
 }
 
-/// Turns the axes of reference of an element so that the one nearest to each axis of the earth has its place
-/// and direction; the cube stays right-handed. Along an axis in `fixed` they agree exactly.
+/// Permutes and reverses the reference axes ξ, η, ζ of an element such that each is closest in direction to
+/// easting, northing, up, respectively; they remain right-handed. For axes in `fixed` the directions agree
+/// exactly.
 void align(Mesh& mesh, std::size_t element, unsigned fixed) {
   const auto map = mesh.element(element).map({0, 0, 0});
   const auto share = [&](std::size_t r, std::size_t d) { return map.tangent[r][d] / norm(map.tangent[r]); };
@@ -53,7 +55,7 @@ void align(Mesh& mesh, std::size_t element, unsigned fixed) {
   const bool odd = (best[1] + 3 - best[0]) % 3 != 1;
   std::array<bool, 3> turned{};
   for (std::size_t d = 0; d < 3; ++d) turned[d] = share(best[d], d) < 0;
-  if (odd != (turned[0] != (turned[1] != turned[2])))  // so that the axes stay right-handed
+  if (odd != (turned[0] != (turned[1] != turned[2])))  // keeps the axes right-handed
     for (std::size_t d = 0; d < 3; ++d)
       if (!(fixed >> d & 1)) {
         turned[d] = !turned[d];
@@ -67,7 +69,7 @@ void align(Mesh& mesh, std::size_t element, unsigned fixed) {
   }
 }
 
-/// Grows the mesh beyond one side.
+/// Adds the elements of the margin beyond one side of the mesh.
 class Growth {
  public:
   Growth(Mesh& mesh, std::size_t side, std::size_t elements)
@@ -103,7 +105,7 @@ class Growth {
             fmt::format("elements lie beyond the {} side, at {:.6g} m", names_of_sides[side], x[axis_]),
             "Layers that waves fade in need the outermost plane; boundary = \"stacey\" takes any.");
     margin_.to = margin_.from + (side % 2 ? 1 : -1) * thickness * static_cast<double>(elements_);
-    // Where the medium is braked a stronger stretch would only brake it more.
+    // With braking a stronger stretch would only increase the braking.
     const auto weakened = std::min(1.0, margin_.braking / 0.1), decades = static_cast<double>(elements_);
     margin_.reflection = std::pow(10.0, -(decades + weakened * (2 - decades)));
     if (margin_.braking > most_braking)
@@ -116,7 +118,7 @@ class Growth {
           "Take boundary = \"stacey\", or turn the axis of the anisotropy along or across the sides.");
   }
 
-  /// The elements in front of a face.
+  /// Adds the elements beyond a face.
   void grow(const AbsorbingFace& face) {
     auto corners = mesh_.elements[face.element];
     const std::size_t bit = std::size_t{1} << face.side / 2;
@@ -162,8 +164,8 @@ class Growth {
   Mesh& mesh_;
   std::size_t axis_, elements_;
   Margin& margin_;
-  std::set<std::uint32_t> of_media_;  // of the side
-  // A map, whose entries stay valid while others are added.
+  std::set<std::uint32_t> of_media_;  // the media at the side
+  // New nodes beyond each node; in a map, because references stay valid when entries are added.
   std::map<std::uint32_t, std::vector<std::uint32_t>> beyond_;
 };
 
@@ -180,7 +182,7 @@ double braking_of(const Medium& medium, std::size_t axis) {
   double most = 0;
   for (int a = 0; a < across; ++a)
     for (int b = 0; b < around; ++b) {
-      // n, and n a little further along the axis: V_j = ∂ω/∂k_j
+      // Direction n, and n with a slightly larger component on the axis, for V_j = ∂ω/∂k_j.
       const double cosine = (a + 0.5) / across, sine = std::sqrt(1 - cosine * cosine),
                    angle = 2 * std::numbers::pi * b / around;
       Vector n{}, further{};
@@ -228,7 +230,7 @@ void add_margins(Mesh& mesh, std::size_t elements) {
   for (std::size_t side = 0; side < 6; ++side) {
     const auto before = mesh.size();
     for (const auto& face : faces[side]) growths[side].grow(face);
-    // Where new elements lie at another side, they go on there.
+    // New elements that lie at another absorbing side are continued beyond that side, too.
     for (auto n = static_cast<std::uint32_t>(before); n < mesh.size(); ++n)
       for (std::uint32_t other = 2 * (static_cast<std::uint32_t>(side) / 2 + 1); other < 6; ++other) {
         if (faces[other].empty()) continue;
@@ -266,7 +268,7 @@ std::array<double, fading_numbers> filters_of(const Fading& fading, double step)
   all[8] = fading.brake;
   const auto put = [&](std::size_t at, double pole, double gain) {
     const double x = pole * step, e = std::exp(-x);
-    // (1 − e^{−x})/x and what follows from it; where x is small by its series
+    // r = (1 − e^{−x})/x, and b and c; for small x by series
     const double r = x > 1e-5 ? -std::expm1(-x) / x : 1 - x / 2;
     all[at] = e;
     all[at + 1] = gain * step * (x > 1e-5 ? (r - e) / x : 0.5 - x / 3);

@@ -16,10 +16,11 @@ namespace terrane::elastic {
 
 namespace {
 
-/// Corners of all formats go around the bottom and then the top; here they are numbered by bits.
+/// The corner number, by bits (hexahedron.hpp), for each corner in the order of file formats: around the
+/// bottom, then around the top.
 constexpr std::size_t corner_of[8] = {0, 1, 3, 2, 4, 5, 7, 6};
-/// 27 nodes of an element that has 20 or 27. Of 20 the middles of faces and of the whole are where the others
-/// put them: ½ Σ edges − ¼ Σ corners of a face, ¼ Σ edges − ¼ Σ corners of all.
+/// The 27 nodes of an element that has 20 or 27 nodes. If it has 20, centres of faces and of the element are
+/// interpolated: ½ Σ edges − ¼ Σ corners of the face, ¼ Σ edges − ¼ Σ corners of the element.
 std::array<Vector, 27> all_27(const MeshFile& mesh, std::span<const std::uint32_t> nodes,
                               const std::array<int, 27>& order) {
   std::array<Vector, 27> all{};
@@ -42,7 +43,7 @@ std::array<Vector, 27> all_27(const MeshFile& mesh, std::span<const std::uint32_
   return all;
 }
 
-/// Takes an element as a file has it: turns it where it is mirrored.
+/// Adds an element of a file; corrects its orientation if it is mirrored.
 void add_element(MeshFile& mesh, std::span<const std::uint32_t> nodes, const std::array<int, 27>& order,
                  std::uint32_t group) {
   std::array<std::uint32_t, 8> corners;
@@ -64,7 +65,7 @@ void add_element(MeshFile& mesh, std::span<const std::uint32_t> nodes, const std
       mesh.curves.push_back(all);
     }
   }
-  if (turned) {  // bottom and top change places
+  if (turned) {  // swaps bottom and top
     for (std::size_t a = 0; a < 4; ++a) std::swap(corners[a], corners[a + 4]);
     ++mesh.turned;
   }
@@ -81,13 +82,13 @@ void say_what_was_changed(MeshFile& mesh) {
                     mesh.curves.size(), mesh.bent));
 }
 
-/// The mesh as an elastic run needs it: elements whose shapes are known.
+/// Converts the mesh of a file to the elements and media of an elastic run.
 MeshFile shaped(const io::HexahedraFile& file) {
   MeshFile mesh;
   mesh.nodes = file.nodes;
   mesh.groups = file.groups, mesh.sides = file.sides, mesh.faces = file.faces, mesh.notes = file.notes;
   for (const auto& material : file.materials) {
-    // Media of a tomography get these stand-in numbers until the file is read (elements.cpp).
+    // Media of a tomography have these dummy values until its file is read (elements.cpp).
     const bool given = material.tomography.empty();
     auto medium = given ? Medium::from_speeds(material.velocity_p, material.velocity_s, material.density)
                         : Medium::from_speeds(2, 1, 1);
@@ -101,7 +102,7 @@ MeshFile shaped(const io::HexahedraFile& file) {
   return mesh;
 }
 
-/// Two nodes at one place, where parts of a mesh do not meet.
+/// Throws InputError if two nodes have the same position, so that parts of a mesh are not connected there.
 void check_that_parts_meet(const MeshFile& file) {
   double shortest = INFINITY;
   std::vector<bool> used(file.nodes.size(), false);
@@ -126,7 +127,7 @@ void check_that_parts_meet(const MeshFile& file) {
                         a[0], a[1], a[2]),
             "Merge nodes that lie at one place (Gmsh: Coherence Mesh;).");
       if (m - n > 100'000)
-        break;  // a plane of nodes with one easting: neighbours in the order are near enough
+        break;  // a plane of nodes of equal easting: sorting by northing makes equal nodes neighbours
     }
 }
 

@@ -1,7 +1,8 @@
-// Meshes that other programs made, Gmsh (io/gmsh.hpp) and SPECFEM3D (io/specfem_mesh.hpp): their shapes.
+// Meshes of other programs, Gmsh (io/gmsh.hpp) and SPECFEM3D (io/specfem_mesh.hpp), converted to elements.
 //
-// Elements of 20 and 27 nodes have curved sides where these nodes do not lie on straight edges; the seven
-// nodes that 20 lack are where the 20 put them. Elements that go around the other way are turned.
+// Elements of 20 and 27 nodes have curved sides if these nodes do not lie on straight edges; the seven nodes
+// that are missing in elements of 20 are interpolated from the 20. The orientation of mirrored elements is
+// corrected.
 #pragma once
 
 #include <filesystem>
@@ -15,22 +16,22 @@ namespace terrane::elastic {
 
 struct MeshFile {
   std::vector<Vector> nodes;                           ///< m
-  std::vector<std::array<std::uint32_t, 8>> elements;  ///< nodes in the order of Hexahedron
-  std::vector<std::array<Vector, 27>> curves;  ///< nodes of elements that are not straight, as Mesh::curves
-  std::vector<std::uint32_t> curve;            ///< index of each element in `curves`, or Mesh::straight
-  std::vector<std::uint32_t> group;            ///< group of each element, as an index into `groups`
-  std::vector<std::string> groups;             ///< names; SPECFEM3D's materials by their numbers
-  std::vector<Medium> media;                   ///< media of the groups; empty where the file has none
-  /// For groups of SPECFEM3D whose medium a file gives by place (tomography.hpp): the name of this file in
-  /// the folder.
+  std::vector<std::array<std::uint32_t, 8>> elements;  ///< indices of nodes in the order of Hexahedron
+  std::vector<std::array<Vector, 27>> curves;          ///< nodes of curved elements, as in Mesh::curves
+  std::vector<std::uint32_t> curve;  ///< index of each element in `curves`, or Mesh::straight
+  std::vector<std::uint32_t> group;  ///< group of each element, as an index into `groups`
+  std::vector<std::string> groups;   ///< names of groups; of SPECFEM3D: numbers of materials
+  std::vector<Medium> media;         ///< media of the groups; empty if the file has none
+  /// For each group of SPECFEM3D whose medium depends on the position (tomography.hpp): the name of its file
+  /// in the folder; else empty.
   std::vector<std::string> tomography;
 
   using Face = io::HexahedraFile::Face;
   std::vector<Face> faces;
-  std::vector<std::string> sides;  ///< names: of SPECFEM3D west, east, south, north, bottom, top
+  std::vector<std::string> sides;  ///< names of sides; of SPECFEM3D west, east, south, north, bottom, top
 
-  std::size_t turned = 0;  ///< elements
-  double bent = 0;         ///< largest distance of a node from where straight edges put it, m
+  std::size_t turned = 0;  ///< number of elements whose orientation was corrected
+  double bent = 0;         ///< largest distance of a node from its position with straight edges, m
   std::vector<std::string> notes;
 };
 
@@ -38,13 +39,14 @@ struct MeshFile {
 MeshFile read_gmsh(const std::filesystem::path& file);
 MeshFile read_gmsh(std::string name, std::string bytes);
 MeshFile read_specfem_mesh(const std::filesystem::path& folder);
-/// Its parts, by the names of the files; for tests.
+/// From the contents of the folder's files; for tests.
 MeshFile read_specfem_mesh(const std::string& name, const io::SpecfemMeshFiles& files);
 
-/// Elements, with waves leaving through the sides named in `absorbing`. Medium of an element: its group.
-/// curved: with the sides that the file has; else corners alone count.
-/// Throws InputError: a side that the file does not have; a face that is no outer face of any element; nodes
-/// that lie apart by less than 1e-6 of the shortest edge, where parts of the mesh do not meet (where).
+/// Makes the mesh, with the sides named in `absorbing` as absorbing faces. The medium index of an element is
+/// its group. curved: whether elements have the curved sides of the file; else only corners are used. Throws
+/// InputError: the file has no such side; a face is not an outer face of any element; two nodes are less than
+/// 1e-6 of the shortest edge apart, so that parts of the mesh are not connected there (the message says
+/// where).
 Mesh mesh_of(const MeshFile& file, const std::vector<std::string>& absorbing, bool curved = true);
 
 }  // namespace terrane::elastic

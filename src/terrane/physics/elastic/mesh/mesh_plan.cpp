@@ -9,15 +9,16 @@
 namespace terrane::elastic {
 
 namespace {
-constexpr double points = 5;  // in the shortest wave
+constexpr double points = 5;  // points per shortest wavelength
 constexpr double margin = 2;  // width around sources and receivers, in shortest wavelengths
 
-/// From one place of a span to one of the other, at most.
+/// The largest distance between a point of the interval a and a point of the interval b.
 double farthest(double low_a, double high_a, double low_b, double high_b) {
   return std::max(high_a - low_b, high_b - low_a);
 }
 
-/// Beside the box of all, so that no wave grazes the sides: west, east, south, north.
+/// The distances of the sides from the box of all sources and receivers that avoid reflections at grazing
+/// incidence: west, east, south, north, m.
 std::array<double, 4> rooms(const ElementWish& waves, const Prism& all, double least, double fastest) {
   std::array<double, 4> room;
   room.fill(least);
@@ -25,10 +26,10 @@ std::array<double, 4> rooms(const ElementWish& waves, const Prism& all, double l
   const auto s = box_around(waves.sources), r = box_around(waves.receivers);
   const double within = fastest * waves.end / std::sqrt(2.0);
   const double below = farthest(s.bottom, s.top, r.bottom, r.top),
-               deep = std::isfinite(below) ? below : 0;  // places on the ground have no height yet
+               deep = std::isfinite(below) ? below : 0;  // positions on the ground have no height yet
   const double along_north = std::hypot(farthest(s.south, s.north, r.south, r.north), deep),
                along_east = std::hypot(farthest(s.west, s.east, r.west, r.east), deep);
-  // What source and receiver are from the side already.
+  // The sum of the distances of source and receiver from the side of the box `all`.
   const std::array<double, 4> gap{
       s.west - all.west + r.west - all.west, all.east - s.east + all.east - r.east,
       s.south - all.south + r.south - all.south, all.north - s.north + all.north - r.north};

@@ -12,13 +12,13 @@ namespace terrane::elastic {
 
 namespace {
 
-/// Rock at the points of one element.
+/// The medium at the points of one element.
 struct OfElement {
   std::vector<PointRock> rock;
   bool varies = false, mixed = false;
 };
 
-/// Whether rock differs by more than the rounding of means of equal media.
+/// Whether two media differ by more than rounding of an average of equal media.
 bool differ(const PointRock& a, const PointRock& b) {
   constexpr double rounding = 1e-9;
   const double bulk = rounding * (b[1] + 2 * b[2]);
@@ -52,7 +52,7 @@ Variation vary_within(Mesh& mesh, int degree, const std::vector<const MediumAt*>
   Variation all;
   mesh.at_points.clear();
   mesh.variation.assign(mesh.size(), Mesh::even);
-  constexpr std::size_t at_once = 4096;  // elements: 12 MB
+  constexpr std::size_t at_once = 4096;  // elements in memory at one time: 12 MB
   std::vector<OfElement> some(std::min(at_once, mesh.size()));
   for (std::size_t first = 0; first < mesh.size(); first += at_once) {
     const auto count = std::min(at_once, mesh.size() - first);

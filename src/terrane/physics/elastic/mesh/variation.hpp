@@ -1,7 +1,7 @@
-// Rock that varies within elements: from media at places to density, λ and μ at the points of each element.
+// Media that vary within elements: computes density, λ and μ at the points of each element.
 //
-// Mass and stress are sums over the points of the quadrature, so that a medium that varies is one more number
-// read at each of them (Komatitsch, Erlebacher, Göddeke & Michéa 2010, equation 13).
+// Mass and stress are sums over quadrature points, so a varying medium only needs its values at each of these
+// points (Komatitsch, Erlebacher, Göddeke & Michéa 2010, equation 13).
 #pragma once
 
 #include <functional>
@@ -12,21 +12,21 @@
 
 namespace terrane::elastic {
 
-/// The medium at a place of an element with this middle.
+/// The medium at a position in an element with this centre.
 using MediumAt = std::function<Medium(const Vector& place, const Vector& middle)>;
 
-/// What became of the elements that might vary.
+/// Counts of the elements for which a varying medium was requested.
 struct Variation {
-  std::size_t varying = 0;      ///< elements whose rock varies now
-  std::size_t anisotropic = 0;  ///< kept as they are
-  std::size_t mixed = 0;     ///< with points that are fluid in rock, rock in a fluid, or anisotropic: these
-                             ///< points have the medium of the element
-  std::string text() const;  ///< for notes
+  std::size_t varying = 0;      ///< elements whose medium varies now
+  std::size_t anisotropic = 0;  ///< anisotropic elements, not changed
+  std::size_t mixed = 0;        ///< elements with points that would be fluid in a solid, solid in a fluid, or
+                                ///< anisotropic: these points get the element's medium
+  std::string text() const;     ///< for notes
 };
 
-/// Gives elements their rock at the points of the basis of this degree. at: of each element; null: it is
-/// even. Elements that have the same at all points stay even. Their media stay those of their middles, with
-/// their Q.
+/// Sets the medium at the points of elements, for the basis of this degree. at: for each element the function
+/// that returns its medium, or null if it does not vary. Elements with equal values at all points remain
+/// even. The media of elements, and so their Q, remain those of their centres.
 Variation vary_within(Mesh& mesh, int degree, const std::vector<const MediumAt*>& at);
 
 }  // namespace terrane::elastic
