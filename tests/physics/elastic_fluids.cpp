@@ -90,10 +90,9 @@ double coupled_energy(Whole& earth) {
     for (std::size_t d = 0; d < 3; ++d) {
       const std::size_t n = 3 * p + d;
       if (!in_fluid[p])
-        energy +=
-            part.mass[p] * after.change[n] * after.change[n] / (dt * dt) + after.displacement[n] * first[n];
+        energy += after.change[n] * after.change[n] / part.factor[p] + after.displacement[n] * first[n];
       else if (d == 0 && part.factor[p] > 0)
-        energy += -after.change[n] * rate[n] / (dt * dt) + first[n] * second[n] / part.mass[p];
+        energy += -after.change[n] * rate[n] / (dt * dt) + first[n] * second[n] * part.factor[p] / (dt * dt);
     }
   return energy / 2;
 }

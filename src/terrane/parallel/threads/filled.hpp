@@ -3,7 +3,13 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
 #include <vector>
+
+#include "terrane/parallel/threads/search.hpp"
 
 namespace terrane {
 
@@ -18,6 +24,41 @@ std::vector<T> filled(std::size_t count, const T& value) {
   all.reserve(count);
   ask_for_pages(all.data(), count * sizeof(T));
   all.resize(count, value);
+  return all;
+}
+
+/// Gives memory whose numbers have no value until one is written.
+template <class T>
+struct Unset : std::allocator<T> {
+  static_assert(std::is_trivially_copyable_v<T>);
+  template <class U>
+  struct rebind {
+    using other = Unset<U>;
+  };
+  Unset() = default;
+  template <class U>
+  Unset(const Unset<U>& other) noexcept : std::allocator<T>(other) {}
+  template <class U>
+  void construct(U* at) noexcept {
+    ::new (static_cast<void*>(at)) U;
+  }
+  template <class U, class... Values>
+  void construct(U* at, Values&&... values) {
+    ::new (static_cast<void*>(at)) U(std::forward<Values>(values)...);
+  }
+};
+
+/// A list whose new numbers have no value: the threads that write them are the first to touch their pages.
+template <class T>
+using UnsetList = std::vector<T, Unset<T>>;
+
+/// A list with `count` times the value, which all threads write.
+template <class T>
+UnsetList<T> filled_by_threads(std::size_t count, const T& value, int threads) {
+  UnsetList<T> all(count);
+  for_each_stretch(count, threads, [&](std::size_t first, std::size_t last) {
+    for (std::size_t n = first; n < last; ++n) all[n] = value;
+  });
   return all;
 }
 

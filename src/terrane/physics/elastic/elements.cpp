@@ -13,6 +13,7 @@
 #include "terrane/job/blame.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/tables.hpp"
+#include "terrane/parallel/threads/search.hpp"
 #include "terrane/physics/elastic/element/basis.hpp"
 #include "terrane/physics/elastic/medium/attenuation.hpp"
 #include "terrane/physics/elastic/medium/media.hpp"
@@ -575,16 +576,19 @@ Elements build_elements(const Config& job, const Config& simulation,
     out.warnings = std::move(earth.warnings);
   }
   if (!own) {
-    std::vector<std::uint32_t> medium;
+    std::vector<std::uint32_t> medium(cells.size());
     const double bottom = cells.up().front(), top = cells.up().back();
-    for (std::size_t n = 0; n < cells.size(); ++n) {
+    const auto give = [&](std::size_t n) {
       const auto box = cells.prism(n);
       const double east = (box.west + box.east) / 2, north = (box.south + box.north) / 2;
       double up = (box.bottom + box.top) / 2;
       if (out.surface && request.cuts_ground)  // height of the element after stretching
         up = bottom + (up - bottom) * (out.surface(east, north) - bottom) / (top - bottom);
-      medium.push_back(model->at({east, north, up}));
-    }
+      medium[n] = model->at({east, north, up});
+    };
+    for_each_stretch(cells.size(), 0, [&](std::size_t first, std::size_t last) {
+      for (auto n = first; n < last; ++n) give(n);
+    });
     out.mesh = bricks(cells, model->media(), std::move(medium), read_sides(simulation), out.surface);
     // In columns that are stretched to a surface, media are stretched with their cells.
     const MediumAt of_cells = [&](Vector x, Vector middle) {

@@ -18,7 +18,7 @@
 #include "terrane/job/output.hpp"
 #include "terrane/job/stations.hpp"
 #include "terrane/job/tables.hpp"
-#include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/parallel/threads/search.hpp"
 #include "terrane/physics/elastic/elements.hpp"
 #include "terrane/physics/elastic/march/march.hpp"
 #include "terrane/physics/elastic/march/part.hpp"
@@ -486,6 +486,19 @@ void warn_of_odd_media(const Mesh& mesh, std::vector<std::string>& warnings) {
                                    odd > 1 ? fmt::format(" and {} more like it", odd - 1) : ""));
 }
 
+/// The element that is least like a brick; if several are alike, the first.
+WorstShape worst_of(const Mesh& mesh) {
+  std::vector<WorstShape> of_stretch(mesh.size() / stretch_length + 1);
+  for_each_stretch(mesh.size(), 0, [&](std::size_t first, std::size_t last) {
+    auto& worst = of_stretch[first / stretch_length];
+    for (auto n = first; n < last; ++n)
+      if (const double here = quality(mesh.element(n)); here < worst.quality)
+        worst = {static_cast<std::uint32_t>(n), here};
+  });
+  return *std::min_element(of_stretch.begin(), of_stretch.end(),
+                           [](const WorstShape& a, const WorstShape& b) { return a.quality < b.quality; });
+}
+
 /// An element's number and position for messages: "element 17 (easting, northing, up m)".
 std::string place_of(const Mesh& mesh, std::uint32_t element) {
   const auto x = mesh.element(element).monomial[0];
@@ -550,9 +563,7 @@ Simulation::Simulation(Problem problem, TensorMesh cells, Quantity quantity, Job
       quantity_(quantity) {
   for (std::size_t n = 0; n < problem_.receivers.size(); ++n) names_.push_back(fmt::format("{}", n + 1));
   problem_.settle();
-  for (std::uint32_t n = 0; n < problem_.mesh.size(); ++n)
-    if (const double here = quality(problem_.mesh.element(n)); here < worst_shape_.quality)
-      worst_shape_ = {n, here};
+  worst_shape_ = worst_of(problem_.mesh);
   if (worst_shape_.quality < 0.2)
     warnings_.push_back(
         fmt::format("{} is far from a brick: {:.2g} of a right angle's Jacobian; such elements "
@@ -737,14 +748,40 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   }
 }
 
-/// Memory of the elements and points of a run on one rank, whose part is the whole mesh.
+namespace {
+
+/// Bytes for each element of a rank's part of the mesh, in single or double precision: on the host, where the
+/// part is made, while its points get their places; and what the field itself takes there and on a device.
+struct BytesOfElement {
+  double part, placing, field_of_host, field_of_device;
+
+  BytesOfElement(int degree, double number, bool ordered) {
+    const double p = degree + 1, each = p * p * p, own = std::pow(degree, 3), inner = std::pow(p - 2, 3),
+                 shared = own - inner, listed = 8 + 12 * (p - 2);  // forces at points that add more than two
+    const double order = ordered ? 4 * (shared + each - inner) : 0;
+    part = 4 * each + 8 * own + order;
+    placing = std::max(9 * own + 24, ordered ? 8 * shared + 4 * listed : 0.0);
+    field_of_device = each * (4 + 3 * number + 4) + own * (8 * number + 4) + 21 * number;
+    // 4 each: lists of the part that the allocator keeps.
+    field_of_host = each * (4 + 4 + 3 * number) + own * (8 * number + 8) + 4 * listed + 12 * number;
+  }
+};
+
+}  // namespace
+
+/// Memory of the elements and points of all ranks' parts. Every rank has the whole mesh, and the rank of each
+/// element.
 Simulation::Bytes Simulation::memory_needed(const Runtime& runtime) const {
   const auto each = static_cast<double>(problem_.points_of_element()),
-             elements = static_cast<double>(problem_.mesh.size());
+             elements = static_cast<double>(problem_.mesh.size()),
+             ranks = static_cast<double>(runtime.comm ? runtime.comm->size() : 1);
+  const bool on_device = resolve(runtime.device).has_own_memory();
   const double number = problem_.precision == Precision::single_precision ? 4 : 8;
   const double own = std::pow(problem_.degree, 3);  // points per element
-  const double run = each * (4 + 3 * number + 4) + own * (8 * number + 4) + 21 * number;
-  const double set_up = each * (27 + 2 * number) + own * 24;
+  const BytesOfElement of(problem_.degree, number, problem_.sums == Sums::fixed || !on_device);
+  const double mesh = 64 * ranks, parting = ranks > 1 ? 170 * ranks : 0;
+  const double run = on_device ? of.field_of_device : of.field_of_host;
+  const double set_up = mesh + std::max(of.part + of.placing, parting);
   const auto varying = static_cast<double>(problem_.mesh.varying());
   const double memory =
       varying * each * 2 * number +  // λ and μ at points
@@ -766,11 +803,12 @@ Simulation::Bytes Simulation::memory_needed(const Runtime& runtime) const {
                         pushed * rows_at_once * 3 * number;  // changes by sources at points, for the steps
                                                              // that are loaded together
   const double host =
-      elements * set_up + pictures + varying * each * sizeof(PointRock) +
+      elements * set_up + static_cast<double>(problem_.mesh.media.size() * sizeof(Medium)) * ranks +
+      pictures + varying * each * sizeof(PointRock) * ranks +
       8.0 * static_cast<double>(problem_.steps_taken() *
                                 (6 * problem_.receivers.size() + 2 * problem_.sources.size())) +
       static_cast<double>(problem_.sources.size()) * each * (64 + 3 * number);  // PointSource of each point
-  return resolve(runtime.device).has_own_memory() ? Bytes{host, fields} : Bytes{host + fields, 0};
+  return on_device ? Bytes{host, fields} : Bytes{host + fields, 0};
 }
 
 MemoryBudget Simulation::choose(const Runtime& runtime) const { return memory_budget(runtime); }

@@ -16,6 +16,12 @@ namespace terrane::elastic {
 /// The tables [source] and [simulation].
 std::span<const Section> sections();
 
+/// The element that is least like a brick, which has 1.
+struct WorstShape {
+  std::uint32_t element = 0;
+  double quality = 2;
+};
+
 class Simulation final : public SimulationOf<> {
  public:
   /// cells: the mesh, if there is one element for each of its cells, for files of the model; else empty.
@@ -45,10 +51,7 @@ class Simulation final : public SimulationOf<> {
   Problem problem_;
   TensorMesh cells_;
   Quantity quantity_;
-  struct {
-    std::uint32_t element = 0;
-    double quality = 2;
-  } worst_shape_;
+  WorstShape worst_shape_;
   Picture shown_;                         // the points and cells of snapshots
   std::vector<std::string> names_;        // names of receivers
   std::vector<Placement::Frame> frames_;  // axes in which receivers record; empty: the axes of the mesh

@@ -41,10 +41,17 @@ struct ForceQuads {
   }
 };
 
+/// A point at rest, and its Δt² / m.
+template <class T>
+struct RestWithFactor {
+  const T* factor;
+  Vec4<T>* w;
+  TERRANE_FN void operator()(std::size_t n) const { w[n] = {0, 0, 0, factor[n]}; }
+};
+
 /// The indices of a point's contributions. Most points have one or two: then `first` and `second` are the
-/// indices
-/// (`second` is `none` if there is only one). For points with more, `first` is the position at which their
-/// indices begin in a list, and `second` their number, with the highest bit set.
+/// indices (`second` is `none` if there is only one). For points with more, `first` is the position at which
+/// their indices begin in a list, and `second` their number, with the highest bit set.
 struct ContributionPlaces {
   static constexpr std::uint32_t many = 1u << 31, none = UINT32_MAX;
   std::uint32_t first, second;

@@ -140,6 +140,8 @@ class FieldOf final : public Field {
   std::size_t leaping() const { return on_cpu() ? part_.points : part_.meeting; }
   void upload_elements(const Problem& problem);
   void upload_tables(const Problem& problem);
+  std::size_t blocks_of_part() const;
+  void upload_factors();
   void upload_points();
   void upload_places();
   void upload_sources();
@@ -164,7 +166,7 @@ class FieldOf final : public Field {
   void with_sum(const Use& use);
   template <class Use>
   void each_memory(const Use& use);
-  Buffer<std::uint32_t> numbers(const std::vector<std::uint32_t>& all) {
+  Buffer<std::uint32_t> numbers(std::span<const std::uint32_t> all) {
     return Buffer<std::uint32_t>(stream_, all);
   }
   Buffer<T> values(const std::vector<double>& all) {
@@ -285,9 +287,18 @@ std::uint32_t FieldOf<T>::slot(std::size_t contribution) const {
 }
 
 template <class T>
+std::size_t FieldOf<T>::blocks_of_part() const {
+  const auto w = static_cast<std::size_t>(lanes_);
+  std::size_t blocks = 0;
+  for (const auto& segment : part_.segments) blocks += (segment.count + w - 1) / w;
+  return blocks;
+}
+
+template <class T>
 void FieldOf<T>::upload_elements(const Problem& problem) {
   const auto w = static_cast<std::size_t>(lanes_);
-  std::vector<std::uint32_t> points;
+  // Without lanes, points are as in the part.
+  UnsetList<std::uint32_t> points(on_cpu() ? blocks_of_part() * each_ * w : 0);
   std::size_t blocks = 0;
   for (const auto& segment : part_.segments) {
     Batch<T> batch{segment, blocks, (segment.count + w - 1) / w, own_, {}, {}, {}};
@@ -297,9 +308,13 @@ void FieldOf<T>::upload_elements(const Problem& problem) {
     const auto shapes = static_cast<std::size_t>(shape_numbers(segment.shape, basis_.points_of_element())),
                media = static_cast<std::size_t>(medium_numbers(segment.rheology, basis_.points())),
                kept = static_cast<std::size_t>(memory_numbers_of(segment.rheology, segment.axes));
-    auto shape = filled(batch.blocks * shapes * w, T(0)), medium = filled(batch.blocks * media * w, T(0));
-    if (points.empty()) points = filled(blocks * each_ * w, std::uint32_t{0});
-    points.resize(blocks * each_ * w);
+    batch.shape = Buffer<T>(stream_.device(), batch.blocks * shapes * w);
+    batch.medium = Buffer<T>(stream_.device(), batch.blocks * media * w);
+    // Numbers of so many blocks at a time, 64 MB: curved elements have five thousand bytes each.
+    const std::size_t at_once = std::max<std::size_t>(1, (std::size_t{1} << 24) / ((shapes + media) * w));
+    UnsetList<T> shape(std::min(at_once, batch.blocks) * shapes * w),
+        medium(std::min(at_once, batch.blocks) * media * w);
+    std::size_t done = 0;
     const auto fill_lane = [&](std::size_t n) {
       const std::size_t element = segment.first + std::min(n, segment.count - 1), block = n / w, lane = n % w;
       const auto number = part_.elements[element];
@@ -309,27 +324,31 @@ void FieldOf<T>::upload_elements(const Problem& problem) {
       const auto r = segment.rheology == Rheology::matched ? margin_of_kernel(problem, basis_, number)
                      : rock ? varying_medium_of_kernel(own, rock, each_, segment.rheology)
                             : medium_of_kernel(own, segment.rheology);
-      for (std::size_t k = 0; k < shapes; ++k) shape[(block * shapes + k) * w + lane] = static_cast<T>(s[k]);
-      for (std::size_t k = 0; k < media; ++k) medium[(block * media + k) * w + lane] = static_cast<T>(r[k]);
-      for (std::size_t k = 0; k < each_; ++k)
+      const auto b = block - done;
+      for (std::size_t k = 0; k < shapes; ++k) shape[(b * shapes + k) * w + lane] = static_cast<T>(s[k]);
+      for (std::size_t k = 0; k < media; ++k) medium[(b * media + k) * w + lane] = static_cast<T>(r[k]);
+      for (std::size_t k = 0; k < each_ && !points.empty(); ++k)
         points[((batch.first_block + block) * each_ + k) * w + lane] = part_.point[element * each_ + k];
     };
     constexpr std::size_t elements_at_once = 512;  // of a thread
-    for_each_stretch(
-        batch.blocks * w, stream_.threads(),
-        [&](std::size_t first, std::size_t last) {
-          for (std::size_t n = first; n < last; ++n) fill_lane(n);
-        },
-        elements_at_once);
-    batch.shape = Buffer<T>(stream_, shape);
-    batch.medium = Buffer<T>(stream_, medium);
+    for (; done < batch.blocks; done += at_once) {
+      const auto count = std::min(at_once, batch.blocks - done);
+      for_each_stretch(
+          count * w, stream_.threads(),
+          [&](std::size_t first, std::size_t last) {
+            for (std::size_t n = first; n < last; ++n) fill_lane(done * w + n);
+          },
+          elements_at_once);
+      batch.shape.upload(stream_, std::span<const T>(shape).first(count * shapes * w), done * shapes * w);
+      batch.medium.upload(stream_, std::span<const T>(medium).first(count * media * w), done * media * w);
+    }
     if (kept > 0) {
       batch.memory = Buffer<T>(stream_.device(), batch.blocks * w * each_ * kept);
       batch.memory.fill_zero(stream_);
     }
     batches_.push_back(std::move(batch));
   }
-  point_ = numbers(points);
+  point_ = numbers(on_cpu() ? std::span<const std::uint32_t>(points) : part_.point);
   if (on_cpu()) own_ = blocks * each_;
   if (plain_)
     for (const auto number : part_.elements)
@@ -358,20 +377,31 @@ void FieldOf<T>::upload_tables(const Problem& problem) {
   spread_ = Buffer<DeviceTables<T>>(stream_, std::span<const DeviceTables<T>>(&device_tables_, 1));
 }
 
+/// Fills w with rest and the points' factors; points that absorb or touch another medium have theirs
+/// elsewhere.
+template <class T>
+void FieldOf<T>::upload_factors() {
+  UnsetList<T> factor(part_.points);
+  for_each_stretch(part_.points, stream_.threads(), [&](std::size_t first, std::size_t last) {
+    for (std::size_t p = first; p < last; ++p) factor[p] = static_cast<T>(part_.factor[p]);
+  });
+  for (const auto p : part_.absorbing) factor[p] = 0;
+  for (const auto& c : part_.contacts) factor[c.fluid] = factor[c.solid] = 0;
+  const Buffer<T> there(stream_, factor);
+  w_ = Buffer<Vec4<T>>(stream_.device(), part_.points);
+  for_each(stream_, part_.points, RestWithFactor<T>{there.view().data, w_.view().data});
+  stream_.wait();
+}
+
 template <class T>
 void FieldOf<T>::upload_points() {
   const auto w = static_cast<std::size_t>(lanes_);
-  const int threads = stream_.threads();
-  auto change = filled(part_.points, Vec4<T>{0, 0, 0, 0});
-  for_each_stretch(part_.points, threads, [&](std::size_t first, std::size_t last) {
-    for (std::size_t p = first; p < last; ++p) change[p].w = static_cast<T>(part_.factor[p]);
-  });
-  auto leaving = filled(7 * part_.absorbing.size(), T(0));
-  for_each_stretch(part_.absorbing.size(), threads, [&](std::size_t first, std::size_t last) {
-    for (std::size_t n = first; n < last; ++n) {  // each is another point
+  upload_factors();
+  UnsetList<T> leaving(7 * part_.absorbing.size());
+  for_each_stretch(part_.absorbing.size(), stream_.threads(), [&](std::size_t first, std::size_t last) {
+    for (std::size_t n = first; n < last; ++n) {
       for (std::size_t k = 0; k < 6; ++k) leaving[7 * n + k] = static_cast<T>(part_.leaving[n][k]);
-      leaving[7 * n + 6] = change[part_.absorbing[n]].w;
-      change[part_.absorbing[n]].w = 0;
+      leaving[7 * n + 6] = static_cast<T>(part_.factor[part_.absorbing[n]]);
     }
   });
   std::vector<std::uint32_t> contacts;
@@ -380,17 +410,15 @@ void FieldOf<T>::upload_points() {
     contacts.insert(contacts.end(), {c.fluid, c.solid});
     const auto& a = c.area;
     const auto& r = c.leaving_solid;
-    const double m = part_.mass[c.solid];
+    const double m = c.mass_solid;
     in_contact.insert(in_contact.end(),
                       {a[0], a[1], a[2], c.leaving_fluid, part_.factor[c.fluid], a[0] / m, a[1] / m, a[2] / m,
                        part_.factor[c.solid], r[0], r[1], r[2], r[3], r[4], r[5]});
-    change[c.fluid].w = change[c.solid].w = 0;
   }
   contacts_ = numbers(contacts);
   in_contact_ = values(in_contact);
   absorbing_ = numbers(part_.absorbing);
   leaving_ = Buffer<T>(stream_, leaving);
-  w_ = Buffer<Vec4<T>>(stream_, change);
   u_ = Buffer<Vec4<T>>(stream_.device(), part_.points);
   u_.fill_zero(stream_);
   if (!fixed_) {
@@ -404,16 +432,16 @@ void FieldOf<T>::upload_points() {
   upload_places();
 }
 
-/// Lists where the contributions of each point lie.
+/// Where the forces are that points add.
 template <class T>
 void FieldOf<T>::upload_places() {
-  const int threads = stream_.threads();
   const auto count = [&](std::size_t p) { return part_.first[p + 1] - part_.first[p]; };
   const auto listed = [&](std::size_t p) { return count(p) > 2 ? count(p) : 0; };
-  const auto before = sums_before_stretches(leaping(), threads, listed);
-  auto places = filled(leaping(), ContributionPlaces{});
-  auto list = filled(before.back(), std::uint32_t{0});
-  for_each_stretch(leaping(), threads, [&](std::size_t first, std::size_t last) {
+  const int threads = stream_.threads();
+  const auto before = sums_before_stretches(part_.meeting, threads, listed);
+  UnsetList<ContributionPlaces> places(leaping());
+  UnsetList<std::uint32_t> list(before.back());
+  for_each_stretch(part_.meeting, threads, [&](std::size_t first, std::size_t last) {
     auto next = before[first / stretch_length];
     for (std::size_t p = first; p < last; ++p) {
       const auto* const from = &part_.contribution[part_.first[p]];
@@ -425,8 +453,15 @@ void FieldOf<T>::upload_places() {
       for (std::size_t n = 0; n < count(p); ++n) list[next++] = slot(from[n]);
     }
   });
+  // Where all points leap, those within an element take what it alone gives them.
+  const std::size_t leaping_elements = leaping() > part_.meeting ? part_.elements.size() : 0;
+  for_each_stretch(leaping_elements, threads, [&](std::size_t first, std::size_t last) {
+    for (std::size_t c = first * each_; c < last * each_; ++c)
+      if (const auto p = part_.point[c]; p >= part_.meeting) places[p] = {slot(c), ContributionPlaces::none};
+  });
   places_ = Buffer<ContributionPlaces>(stream_, places);
   list_ = numbers(list);
+  part_.first = {}, part_.contribution = {};
 }
 
 /// Sets up how contributions to shared points, not summed, come from other ranks.

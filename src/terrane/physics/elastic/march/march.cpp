@@ -60,6 +60,12 @@ std::size_t quiet_after(const Problem& problem, const std::vector<double>& cours
   return FieldWatch::quiet_after(first, last);
 }
 
+/// Sums on the CPU have an order always.
+Part part_of(const Problem& problem, const RankPlace& place) {
+  const bool ordered = problem.sums == Sums::fixed || place.device.kind == Device::Kind::cpu;
+  return make_part(problem, place.comm.rank(), place.comm.size(), place.threads, ordered);
+}
+
 /// One rank's part, and what it hands to rank 0.
 class Rank {
  public:
@@ -69,8 +75,8 @@ class Rank {
         comm_(place.comm),
         out_(before),
         courses_(courses_of(problem)),
-        field_(make_field(problem, make_part(problem, comm_.rank(), comm_.size(), place.threads),
-                          {place.device, place.threads, rows_at_once}, comm_)) {
+        field_(make_field(problem, part_of(problem, place), {place.device, place.threads, rows_at_once},
+                          comm_)) {
     // A resumed run knows no more than what it finds.
     const auto first = before.first_step;
     const auto quiet = std::max(quiet_after(problem, courses_), first > 0 ? first + 100 : 0);
@@ -287,7 +293,8 @@ void serve(Comm& comm) {
   follow_ranks(comm, take, [](Task& task, const RankPlace& place) {
     Rank rank(task.problem, place, task.before);
     const auto gather = [&](std::size_t) { rank.gather(task.before); };
-    const bool done = follow_steps(rank, task.before.first_step, task.problem.steps_taken(), place.comm, gather);
+    const bool done =
+        follow_steps(rank, task.before.first_step, task.problem.steps_taken(), place.comm, gather);
     if (done && task.what == Keep::state) rank.gather(task.before);
   });
 }

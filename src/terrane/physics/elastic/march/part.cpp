@@ -7,6 +7,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "terrane/base/error.hpp"
 #include "terrane/mesh/order.hpp"
 #include "terrane/parallel/threads/copied.hpp"
 #include "terrane/parallel/threads/filled.hpp"
@@ -24,20 +25,23 @@ constexpr std::uint32_t none = UINT32_MAX;
 /// Builds a Part. `near`: own elements and those that share a corner with one, ascending.
 class Builder {
  public:
-  Builder(const Problem& problem, int rank, int ranks, int threads)
+  Builder(const Problem& problem, int rank, int ranks, int threads, bool ordered)
       : problem_(problem),
         basis_(problem.degree),
         each_(problem.points_of_element()),
         rank_(rank),
         threads_(threads) {
+    part.each = each_;
     find_near(ranks);
     auto numbering = number_points(problem.mesh, basis_.points(), near_, threads_);
     near_point_ = std::move(numbering.point);
-    part_fluids(numbering.count);
-    order_elements(partner_.size());
-    number_own(partner_.size());
-    list_contributions();
-    exchange_lists();
+    near_points_ = numbering.count;
+    part_fluids();
+    order_elements();
+    number_own();
+    find_ranges();
+    if (ordered) list_contributions();
+    if (ordered) exchange_lists();
     add_mass();
     hold_free_surfaces();
     hold_margins();
@@ -45,37 +49,31 @@ class Builder {
     add_contacts();
     add_sources();
     add_receivers();
+    keep_points();
   }
   Part part;
 
  private:
   void find_near(int ranks);
-  void part_fluids(std::size_t near_points);
-  void order_elements(std::size_t near_points);
-  template <class Wanted>
-  void number_in_order(const std::vector<std::size_t>& order, const Wanted& wanted,
-                       std::vector<std::uint32_t>& local);
-  void number_own(std::size_t near_points);
+  void part_fluids();
+  std::vector<std::uint8_t> foreign_points() const;
+  void order_elements();
+  void number_in_order(const std::vector<std::uint32_t>& order, UnsetList<std::uint32_t>& local);
+  void number_inner(const std::vector<std::uint32_t>& order, UnsetList<std::uint32_t>& local);
+  void number_own();
   void list_far(std::uint32_t first_far);
+  void find_ranges();
   void list_contributions();
   void exchange_lists();
   void add_mass();
   void hold_free_surfaces();
   void hold_margins();
-  /// Symmetric matrices that damp points, as inverse() takes them.
-  struct Damping {
-    std::vector<std::uint32_t> place;   // of a point in `points`; none: it is not damped
-    std::vector<std::uint32_t> points;  // in the order in which they are found
-    std::vector<std::array<double, 6>> matrix;
-    std::array<double, 6>& of(std::uint32_t point);
-  };
-  void add_absorbing_faces(Damping& damping);
-  void add_fading(Damping& damping);
   void add_absorbing();
   void add_contacts();
   void add_sources();
   void add_receivers();
   PointRock rock_between(const Place& place, const std::array<Basis::Row, 3>& value) const;
+  void keep_points();
 
   /// Calls use(n) for n < count, the numbers of elements, on all threads.
   template <class Use>
@@ -87,12 +85,43 @@ class Builder {
     for_each_stretch(count, threads_, some, of_a_thread);
   }
 
-  struct Contribution {
-    std::uint32_t near = 0, n = 0;  // index of the element in near_; number of the point in the element
-    bool operator<(const Contribution& o) const { return std::tie(near, n) < std::tie(o.near, o.n); }
-  };
+  /// Calls of(e)(point, n) for the points of near elements that may belong to several: a point always on the
+  /// same thread, and in the order of elements.
+  template <class Of>
+  void each_in_order(const Of& of) const {
+    for_each(ranges_, threads_, [&](std::size_t range) {
+      const auto bit = std::uint64_t{1} << range;
+      for (std::size_t e = 0; e < near_.size(); ++e) {
+        if ((in_ranges_[e] & bit) == 0) continue;
+        const auto use = of(e);
+        for (std::size_t n = 0; n < each_; ++n)
+          if (const auto p = point_of(e, n); p < part.meeting && p / of_range_ == range) use(p, n);
+      }
+    });
+  }
+  /// Whether point n of a near element is within it, where no other element has a part in it.
+  bool is_alone(std::size_t near, std::size_t n) const {
+    return is_inner(static_cast<int>(n), basis_.points()) &&
+           uses_inner(rheology_of(problem_.mesh, near_[near]));
+  }
+  std::uint32_t partner_of(std::size_t point) const { return partner_.empty() ? none : partner_[point]; }
+  /// R of an absorbing point; null for others.
+  const std::array<double, 6>* leaving_at(std::uint32_t point) const {
+    if (const auto found = at_contacts_.find(point); found != at_contacts_.end()) return &found->second;
+    const auto at = place_among_absorbing(point);
+    return at < part.absorbing.size() && part.absorbing[at] == point ? &part.leaving[at] : nullptr;
+  }
+  std::size_t place_among_absorbing(std::uint32_t point) const {
+    return static_cast<std::size_t>(std::lower_bound(part.absorbing.begin(), part.absorbing.end(), point) -
+                                    part.absorbing.begin());
+  }
+  template <class Use>
+  void damp_by_face(std::size_t face, const Use& use) const;
+  template <class Use>
+  void damp_by_fading(std::size_t near, const Use& use) const;
+
   bool fluid(std::size_t near) const { return problem_.mesh.medium_of(near_[near]).is_fluid(); }
-  bool mine(std::size_t near) const { return owner_[near_[near]] == rank_; }
+  bool mine(std::size_t near) const { return owner_.empty() || owner_[near_[near]] == rank_; }
   std::uint32_t point_of(std::size_t near, std::size_t n) const { return near_point_[near * each_ + n]; }
   Vector xi(std::size_t n) const {
     const auto p = static_cast<std::size_t>(basis_.points());
@@ -112,46 +141,57 @@ class Builder {
   Basis basis_;
   std::size_t each_;
   int rank_, threads_;
-  std::vector<int> owner_;
-  std::vector<std::uint32_t> near_, near_point_;
-  // Of a point at which a fluid and a solid touch, the point of the other medium.
+  std::vector<int> owner_;  // of elements of the mesh; empty: all are this rank's
+  std::vector<std::uint32_t> near_;
+  UnsetList<std::uint32_t> near_point_;
+  std::size_t near_points_ = 0;
+  /// Of a point where a fluid and a solid touch: the point of the other. Empty: there is none.
   std::vector<std::uint32_t> partner_;
-  /// Sides of near elements, by 6 near + side: of solids at a fluid, of fluids at nothing.
+  /// Sides of near elements, by 6 near + side: of solids at a fluid, of fluids at nothing. Empty: no fluids.
   std::vector<bool> touches_fluid_, free_of_fluid_;
-  std::map<std::uint32_t, std::array<double, 6>> leaving_;  // of all absorbing points
-  std::map<std::uint32_t, std::size_t> contact_;            // by the fluid's point
-  std::vector<std::size_t> place_;  // index in part.elements of each own element, by its index in near_
-  std::vector<std::size_t> first_;
-  std::vector<Contribution> all_;
+  /// Points that elements share, `of_range_` after the other, are ranges; in which an element has points.
+  std::size_t ranges_ = 1;
+  std::uint32_t of_range_ = 1;
+  UnsetList<std::uint64_t> in_ranges_;
+  UnsetList<double> mass_;                                      // [points] kg; of fluids ∫ 1/κ
+  std::map<std::uint32_t, std::array<double, 6>> at_contacts_;  // R of absorbing points there
+  std::map<std::uint32_t, std::size_t> contact_;                // by the fluid's point
+  std::vector<std::uint32_t> place_;  // of own elements in part.elements, by their place in near_; or none
 };
 
 void Builder::find_near(int ranks) {
   const auto& mesh = problem_.mesh;
-  owner_ = partition(mesh, ranks);
+  if (ranks == 1) {
+    near_.resize(mesh.size());
+    std::iota(near_.begin(), near_.end(), 0u);
+    return;
+  }
+  owner_ = partition(mesh, ranks, threads_);
   std::vector<bool> touched(mesh.nodes.size(), false);
   for (std::size_t n = 0; n < mesh.size(); ++n)
     if (owner_[n] == rank_)
       for (const auto node : mesh.vertices(n)) touched[node] = true;
-  for (std::uint32_t n = 0; n < mesh.size(); ++n) {
+  const auto near = all_where(mesh.size(), threads_, [&](std::size_t n) {
     const auto nodes = mesh.vertices(n);
-    if (std::any_of(nodes.begin(), nodes.end(), [&](auto node) { return touched[node]; })) near_.push_back(n);
-  }
+    return std::any_of(nodes.begin(), nodes.end(), [&](auto node) { return touched[node]; });
+  });
+  near_.assign(near.begin(), near.end());
 }
 
 /// Where a fluid and a solid touch, the fluid gets points of its own; `partner_` leads from one to the other.
-void Builder::part_fluids(std::size_t near_points) {
-  partner_ = filled(near_points, none);
+void Builder::part_fluids() {
+  if (first_where(near_.size(), threads_, [&](std::size_t e) { return fluid(e); }) == near_.size()) return;
+  partner_.assign(near_points_, none);
   touches_fluid_.assign(6 * near_.size(), false);
   free_of_fluid_.assign(6 * near_.size(), false);
-  if (first_where(near_.size(), threads_, [&](std::size_t e) { return fluid(e); }) == near_.size()) return;
   constexpr std::uint8_t by_solid = 1, by_fluid = 2;
-  std::vector<std::uint8_t> touched(near_points, 0), count(near_points, 0);
+  std::vector<std::uint8_t> touched(near_points_, 0), count(near_points_, 0);
   for (std::size_t e = 0; e < near_.size(); ++e)
     for (std::size_t n = 0; n < each_; ++n) {
       touched[point_of(e, n)] |= fluid(e) ? by_fluid : by_solid;
       count[point_of(e, n)] = static_cast<std::uint8_t>(std::min(2, count[point_of(e, n)] + 1));
     }
-  for (std::uint32_t p = 0; p < near_points; ++p)
+  for (std::uint32_t p = 0; p < near_points_; ++p)
     if (touched[p] == (by_solid | by_fluid)) {
       partner_[p] = static_cast<std::uint32_t>(partner_.size());
       partner_.push_back(p);
@@ -169,66 +209,67 @@ void Builder::part_fluids(std::size_t near_points) {
   for (std::size_t e = 0; e < near_.size(); ++e)
     for (std::size_t n = 0; n < each_ && fluid(e); ++n)
       if (auto& p = near_point_[e * each_ + n]; partner_[p] != none) p = partner_[p];
+  near_points_ = partner_.size();
+}
+
+/// Which points other ranks' elements have, and their partners; empty: none.
+std::vector<std::uint8_t> Builder::foreign_points() const {
+  std::vector<std::uint8_t> foreign;
+  if (owner_.empty()) return foreign;
+  foreign.assign(near_points_, 0);
+  const auto mark = [&](std::uint32_t point) {
+    std::atomic_ref(foreign[point]).store(1, std::memory_order_relaxed);
+  };
+  each_of(near_.size(), [&](std::size_t e) {
+    for (std::size_t n = 0; n < each_ && !mine(e); ++n) {
+      mark(point_of(e, n));
+      if (const auto other = partner_of(point_of(e, n)); other != none) mark(other);
+    }
+  });
+  return foreign;
 }
 
 /// Outer elements first, then by kind, then so that neighbours are near in memory.
-void Builder::order_elements(std::size_t near_points) {
-  std::vector<bool> foreign(near_points, false);
-  std::vector<std::size_t> own;
-  for (std::size_t e = 0; e < near_.size(); ++e) {
-    if (mine(e)) own.push_back(e);
-    else
-      for (std::size_t n = 0; n < each_; ++n) {
-        foreign[point_of(e, n)] = true;
-        if (const auto other = partner_[point_of(e, n)]; other != none) foreign[other] = true;
-      }
-  }
+void Builder::order_elements() {
+  const auto foreign = foreign_points();
+  const auto own = all_where(near_.size(), threads_, [&](std::size_t e) { return mine(e); });
   std::array<std::vector<double>, 3> centre;
   for (auto& along : centre) along.resize(own.size());
   using Kind = std::tuple<bool, Shape, Rheology, unsigned>;
-  const auto kind_of = [&](std::size_t e) {
-    bool outer = false;
-    for (std::size_t n = 0; n < each_ && !outer; ++n) outer = foreign[point_of(e, n)];
-    const auto rheology = rheology_of(problem_.mesh, near_[e]);
-    return Kind{!outer,
-                rheology == Rheology::matched ? Shape::trilinear : shape_of(problem_.mesh.element(near_[e])),
-                rheology, problem_.mesh.fading_axes(near_[e])};
-  };
   std::vector<Kind> kinds(own.size());
-  each_of(own.size(), [&](std::size_t n) {
-    const auto shape = problem_.mesh.element(near_[own[n]]);
-    for (std::size_t d = 0; d < 3; ++d) centre[d][n] = shape.monomial[0][d];
-    kinds[n] = kind_of(own[n]);
+  each_of(own.size(), [&](std::size_t m) {
+    const auto e = own[m];
+    const auto shape = problem_.mesh.element(near_[e]);
+    for (std::size_t d = 0; d < 3; ++d) centre[d][m] = shape.monomial[0][d];
+    bool outer = false;
+    for (std::size_t n = 0; n < each_ && !outer && !foreign.empty(); ++n)
+      outer = foreign[point_of(e, n)] != 0;
+    const auto rheology = rheology_of(problem_.mesh, near_[e]);
+    kinds[m] = {!outer, rheology == Rheology::matched ? Shape::trilinear : shape_of(shape), rheology,
+                problem_.mesh.fading_axes(near_[e])};
   });
-  std::vector<std::pair<Kind, std::size_t>> order;
-  order.reserve(own.size());
-  for (const auto n : compact_order(centre[0], centre[1], centre[2], 64, threads_))
-    order.push_back({kinds[n], own[n]});
-  std::stable_sort(order.begin(), order.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  place_.assign(near_.size(), SIZE_MAX);
-  for (std::size_t n = 0; n < order.size(); ++n) {
-    const auto& [kind, e] = order[n];
-    if (n == 0 || kind != order[n - 1].first)
-      part.segments.push_back(
-          {std::get<1>(kind), std::get<2>(kind), std::get<3>(kind), !std::get<0>(kind), n, 0});
+  auto order = compact_order(centre[0], centre[1], centre[2], 64, threads_);
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return kinds[a] < kinds[b]; });
+  place_.assign(near_.size(), none);
+  part.elements.resize(order.size());
+  for (std::uint32_t n = 0; n < order.size(); ++n) {
+    const auto& [inside, shape, rheology, axes] = kinds[order[n]];
+    if (n == 0 || kinds[order[n]] != kinds[order[n - 1]])
+      part.segments.push_back({shape, rheology, axes, !inside, n, 0});
     ++part.segments.back().count;
-    place_[e] = n;
-    part.elements.push_back(near_[e]);
+    place_[own[order[n]]] = n;
+    part.elements[n] = near_[own[order[n]]];
   }
 }
 
-/// Numbers points that have none and are wanted(point, n), n being that in the element: in the order in which
-/// elements, those of `order`, touch them first.
-template <class Wanted>
-void Builder::number_in_order(const std::vector<std::size_t>& order, const Wanted& wanted,
-                              std::vector<std::uint32_t>& local) {
-  auto touched = filled(local.size(), none);  // the lowest place in the order
+/// Numbers points that may belong to several elements: in the order in which elements, those of `order`,
+/// touch them first.
+void Builder::number_in_order(const std::vector<std::uint32_t>& order, UnsetList<std::uint32_t>& local) {
+  auto touched = filled_by_threads(local.size(), none, threads_);  // the lowest place in the order
   each_of(order.size(), [&](std::size_t at) {
     for (std::size_t n = 0; n < each_; ++n) {
-      const auto point = point_of(order[at], n);
-      if (local[point] != none || !wanted(point, n)) continue;
-      const std::atomic_ref<std::uint32_t> lowest(touched[point]);
+      if (is_alone(order[at], n)) continue;
+      const std::atomic_ref<std::uint32_t> lowest(touched[point_of(order[at], n)]);
       auto known = lowest.load(std::memory_order_relaxed);
       const auto here = static_cast<std::uint32_t>(at);
       while (here < known && !lowest.compare_exchange_weak(known, here, std::memory_order_relaxed)) {
@@ -252,40 +293,43 @@ void Builder::number_in_order(const std::vector<std::size_t>& order, const Wante
   part.points += before.back();
 }
 
+/// Numbers the other points, those within elements, in the order of elements.
+void Builder::number_inner(const std::vector<std::uint32_t>& order, UnsetList<std::uint32_t>& local) {
+  const auto inner = static_cast<std::size_t>(std::pow(basis_.points() - 2, 3));
+  const auto before = sums_before_stretches(order.size(), threads_, [&](std::size_t at) {
+    return uses_inner(rheology_of(problem_.mesh, near_[order[at]])) ? inner : 0;
+  });
+  for_each_stretch(order.size(), threads_, [&](std::size_t first, std::size_t last) {
+    auto next = static_cast<std::uint32_t>(part.points + before[first / stretch_length]);
+    for (std::size_t at = first; at < last; ++at)
+      for (std::size_t n = 0; n < each_; ++n)
+        if (is_alone(order[at], n)) local[point_of(order[at], n)] = next++;
+  });
+  part.points += before.back();
+}
+
 /// Points in the order in which elements touch them first, those within elements after the others; those of
 /// other ranks' elements alone get none.
-void Builder::number_own(std::size_t near_points) {
-  auto local = filled(near_points, none);
-  std::vector<std::size_t> at(part.elements.size());
-  for (std::size_t e = 0; e < near_.size(); ++e)
-    if (place_[e] != SIZE_MAX) at[place_[e]] = e;
-  auto alone = filled(near_points, std::uint8_t{0});
-  each_of(at.size(), [&](std::size_t m) {
-    if (!uses_inner(rheology_of(problem_.mesh, near_[at[m]]))) return;
-    for (std::size_t n = 0; n < each_; ++n)  // an inner point is of this element alone
-      if (is_inner(static_cast<int>(n), basis_.points())) alone[point_of(at[m], n)] = 1;
-  });
-  number_in_order(
-      at, [&](std::uint32_t point, std::size_t) { return alone[point] == 0; }, local);
+void Builder::number_own() {
+  auto local = filled_by_threads(near_points_, none, threads_);
+  std::vector<std::uint32_t> at(part.elements.size());
+  for (std::uint32_t e = 0; e < near_.size(); ++e)
+    if (place_[e] != none) at[place_[e]] = e;
+  number_in_order(at, local);
   const auto first_far = static_cast<std::uint32_t>(part.points);
-  if (first_where(near_points, threads_, [&](std::size_t p) { return partner_[p] != none; }) < near_points)
+  if (!partner_.empty())
     for (const auto e : at)
       for (std::size_t n = 0; n < each_; ++n)
         if (const auto other = partner_[point_of(e, n)]; other != none && local[other] == none)
           local[other] = static_cast<std::uint32_t>(part.points++);
   part.meeting = part.points;
-  number_in_order(
-      at, [](std::uint32_t, std::size_t) { return true; }, local);
-  part.point = filled(at.size() * each_, none);
-  each_of(at.size(), [&](std::size_t m) {
-    for (std::size_t n = 0; n < each_; ++n) part.point[m * each_ + n] = local[point_of(at[m], n)];
-  });
-  auto partner = filled(part.points, none);
-  for_each_stretch(near_points, threads_, [&](std::size_t first, std::size_t last) {
-    for (std::size_t p = first; p < last; ++p)
+  number_inner(at, local);
+  if (!partner_.empty()) {
+    std::vector<std::uint32_t> partner(part.points, none);
+    for (std::size_t p = 0; p < near_points_; ++p)
       if (local[p] != none && partner_[p] != none) partner[local[p]] = local[partner_[p]];
-  });
-  partner_ = std::move(partner);
+    partner_ = std::move(partner);
+  }
   each_of(near_.size(), [&](std::size_t e) {
     for (std::size_t n = 0; n < each_; ++n) near_point_[e * each_ + n] = local[point_of(e, n)];
   });
@@ -305,30 +349,41 @@ void Builder::list_far(std::uint32_t first_far) {
       }
 }
 
-/// Lists for each point the contributions of its elements, in the order of elements: all threads count and
-/// write them, then they are sorted.
+/// Numbers of points follow the order of elements, so that few elements have points in several ranges.
+void Builder::find_ranges() {
+  constexpr std::size_t most = 64;
+  const int threads = thread_count(threads_);
+  ranges_ = threads == 1 ? 1 : std::min(most, 4 * static_cast<std::size_t>(threads));
+  of_range_ = static_cast<std::uint32_t>(part.meeting / ranges_ + 1);
+  in_ranges_ = UnsetList<std::uint64_t>(near_.size());
+  each_of(near_.size(), [&](std::size_t e) {
+    std::uint64_t all = 0;
+    for (std::size_t n = 0; n < each_; ++n)
+      if (const auto p = point_of(e, n); p < part.meeting) all |= std::uint64_t{1} << (p / of_range_);
+    in_ranges_[e] = all;
+  });
+}
+
+/// Lists for each point that several may share the contributions of its elements, in the order of elements:
+/// as points of near elements, place in near_ · points of an element + point.
 void Builder::list_contributions() {
-  first_ = filled(part.points + 1, std::size_t{0});
-  const auto count_at = [&](std::size_t place) { return std::atomic_ref<std::size_t>(first_[place]); };
-  const auto each_own = [&](const auto& use) {
-    each_of(near_.size(), [&](std::size_t e) {
-      for (std::size_t n = 0; n < each_; ++n)
-        if (const auto point = point_of(e, n); point != none) use(point, e, n);
-    });
-  };
-  each_own([&](std::uint32_t point, std::size_t, std::size_t) {
-    count_at(point).fetch_add(1, std::memory_order_relaxed);
+  if (near_.size() * each_ >= UINT32_MAX)
+    throw InputError("elastic: mesh", "a rank's part has more than four thousand million points of elements",
+                     "Take more ranks.");
+  // first[p + 1]: how many p has; then where they begin; then, as they are put down, where they end.
+  auto& first = part.first = filled_by_threads(part.meeting + 1, std::uint32_t{0}, threads_);
+  each_in_order([&](std::size_t) { return [&](std::uint32_t p, std::size_t) { ++first[p + 1]; }; });
+  const auto before =
+      sums_before_stretches(part.meeting, threads_, [&](std::size_t p) { return first[p + 1]; });
+  for_each_stretch(part.meeting, threads_, [&](std::size_t begin, std::size_t end) {
+    auto next = static_cast<std::uint32_t>(before[begin / stretch_length]);
+    for (auto p = begin; p < end; ++p) next += std::exchange(first[p + 1], next);
   });
-  // first_[p]: where those of p end, then, as each is put down before the last, where they begin.
-  std::partial_sum(first_.begin(), first_.end(), first_.begin());
-  all_ = filled(first_.back(), Contribution{});
-  each_own([&](std::uint32_t point, std::size_t e, std::size_t n) {
-    const auto at = count_at(point).fetch_sub(1, std::memory_order_relaxed) - 1;
-    all_[at] = {static_cast<std::uint32_t>(e), static_cast<std::uint32_t>(n)};
-  });
-  for_each_stretch(part.points, threads_, [&](std::size_t first, std::size_t last) {
-    const auto place = [&](std::size_t p) { return all_.begin() + static_cast<std::ptrdiff_t>(first_[p]); };
-    for (std::size_t p = first; p < last; ++p) std::sort(place(p), place(p + 1));
+  part.contribution = UnsetList<std::uint32_t>(before.back());
+  each_in_order([&](std::size_t e) {
+    return [&, e](std::uint32_t p, std::size_t n) {
+      part.contribution[first[p + 1]++] = static_cast<std::uint32_t>(e * each_ + n);
+    };
   });
 }
 
@@ -343,42 +398,42 @@ void Builder::exchange_lists() {
              std::tie(o.rank, o.first_element, o.first_n, o.element, o.n);
     }
   };
+  auto& all = part.contribution;
+  const auto place = [&](std::uint32_t c) { return place_[c / each_] * each_ + c % each_; };
   std::vector<Item> in, out;
-  part.contribution = filled(all_.size(), std::size_t{0});
-  for_each_stretch(all_.size(), threads_, [&](std::size_t first, std::size_t last) {
-    for (std::size_t c = first; c < last; ++c)
-      if (mine(all_[c].near)) part.contribution[c] = place_[all_[c].near] * each_ + all_[c].n;
-  });
-  part.first = copied(first_);
-  if (part.elements.size() == near_.size()) return;  // no other rank has elements here
+  // Nobody else has an element at points within; where near elements are all own ones, at none.
   std::vector<int> others;
-  for (std::size_t p = 0; p < part.points; ++p) {
-    const auto begin = first_[p], end = first_[p + 1];
+  for (std::size_t p = 0; p < part.meeting && part.elements.size() != near_.size(); ++p) {
     others.clear();
     const auto add_owners = [&](std::size_t point) {
-      for (auto c = first_[point]; c < first_[point + 1]; ++c)
-        if (const int owner = owner_[near_[all_[c].near]]; owner != rank_) others.push_back(owner);
+      for (auto c = part.first[point]; c < part.first[point + 1]; ++c)
+        if (const auto e = all[c] / each_; !mine(e)) others.push_back(owner_[near_[e]]);
     };
     add_owners(p);
-    if (partner_[p] != none) add_owners(partner_[p]);
+    if (partner_of(p) != none) add_owners(partner_[p]);
+    if (others.empty()) continue;
     std::sort(others.begin(), others.end());
     others.erase(std::unique(others.begin(), others.end()), others.end());
+    const auto begin = part.first[p], end = part.first[p + 1];
     for (auto c = begin; c < end; ++c) {
-      const auto [e, n] = all_[c];
-      const std::size_t key[2] = {near_[all_[begin].near], all_[begin].n};
+      const std::size_t e = all[c] / each_, n = all[c] % each_;
+      const std::size_t key[2] = {near_[all[begin] / each_], all[begin] % each_};
       if (!mine(e)) {
         in.push_back({owner_[near_[e]], key[0], key[1], near_[e], n, c});
         continue;
       }
-      for (const int other : others)
-        out.push_back({other, key[0], key[1], near_[e], n, part.contribution[c]});
+      for (const int other : others) out.push_back({other, key[0], key[1], near_[e], n, place(all[c])});
     }
   }
   std::sort(in.begin(), in.end());
   std::sort(out.begin(), out.end());
+  for_each_stretch(all.size(), threads_, [&](std::size_t first, std::size_t last) {
+    for (auto c = first; c < last; ++c)
+      if (mine(all[c] / each_)) all[c] = static_cast<std::uint32_t>(place(all[c]));
+  });
   part.received = in.size();
   for (std::size_t n = 0; n < in.size(); ++n) {
-    part.contribution[in[n].at] = part.own() + n;
+    all[in[n].at] = static_cast<std::uint32_t>(part.own() + n);
     if (n == 0 || in[n].rank != in[n - 1].rank) part.neighbours.push_back({in[n].rank, {}, n, 0});
     ++part.neighbours.back().received;
   }
@@ -387,38 +442,39 @@ void Builder::exchange_lists() {
       if (neighbour.rank == item.rank) neighbour.send.push_back(item.at);
 }
 
-/// Elements compute what they add on all threads, some at a time; it is added in their order.
+/// Added at each point in the order of elements.
 void Builder::add_mass() {
-  part.mass = filled(part.points, 0.0);
-  constexpr std::size_t at_once = 1 << 14;
-  std::vector<double> added(std::min(at_once, near_.size()) * each_);
-  for (std::size_t first = 0; first < near_.size(); first += at_once) {
-    const auto count = std::min(at_once, near_.size() - first);
-    each_of(count, [&](std::size_t e) {
-      const auto shape = problem_.mesh.element(near_[first + e]);
-      const auto& medium = problem_.mesh.medium_of(near_[first + e]);
-      const bool is_fluid = medium.is_fluid();
-      const auto* const rock = problem_.mesh.rock_of(near_[first + e], each_);
-      const auto own = medium.point();
-      for (std::size_t n = 0; n < each_; ++n) {
-        const auto& here = rock ? rock[n] : own;
-        const double density = is_fluid ? 1 / here[1] : here[0];
-        added[e * each_ + n] = density * quadrature(n) * shape.map(xi(n)).det;
-      }
-    });
-    for (std::size_t e = 0; e < count; ++e)
-      for (std::size_t n = 0; n < each_; ++n)
-        if (const auto point = point_of(first + e, n); point != none)
-          part.mass[point] += added[e * each_ + n];
-  }
-  part.factor = filled(part.points, 0.0);
+  mass_ = UnsetList<double>(part.points);
+  const auto fill = [&](std::size_t first, std::size_t last) {
+    std::fill(mass_.begin() + static_cast<std::ptrdiff_t>(first),
+              mass_.begin() + static_cast<std::ptrdiff_t>(last), 0.0);
+  };
+  for_each_stretch(part.meeting, threads_, fill);
+  const auto mass_of = [&](std::size_t e) {
+    return [this, shape = problem_.mesh.element(near_[e]), own = problem_.mesh.medium_of(near_[e]).point(),
+            rock = problem_.mesh.rock_of(near_[e], each_), is_fluid = fluid(e)](std::size_t n) {
+      const auto& here = rock ? rock[n] : own;
+      const double density = is_fluid ? 1 / here[1] : here[0];
+      return density * quadrature(n) * shape.map(xi(n)).det;
+    };
+  };
+  each_in_order([&](std::size_t e) {
+    return [&, mass = mass_of(e)](std::uint32_t p, std::size_t n) { mass_[p] += mass(n); };
+  });
+  each_of(near_.size(), [&](std::size_t e) {
+    const auto mass = mass_of(e);
+    for (std::size_t n = 0; n < each_ && mine(e); ++n)
+      if (const auto p = point_of(e, n); p >= part.meeting) mass_[p] = mass(n);
+  });
+  part.factor = UnsetList<double>(part.points);
   for_each_stretch(part.points, threads_, [&](std::size_t first, std::size_t last) {
-    for (std::size_t p = first; p < last; ++p) part.factor[p] = problem_.step * problem_.step / part.mass[p];
+    for (std::size_t p = first; p < last; ++p) part.factor[p] = problem_.step * problem_.step / mass_[p];
   });
 }
 
 /// The pressure at the free surface of a fluid is zero: its potential stays zero.
 void Builder::hold_free_surfaces() {
+  if (free_of_fluid_.empty()) return;
   const int p = basis_.points();
   for (std::size_t e = 0; e < near_.size(); ++e)
     for (std::uint32_t side = 0; side < 6; ++side)
@@ -456,88 +512,110 @@ std::array<double, 6> inverse(const std::array<double, 6>& a) {
   return {yz[0] / det, zx[1] / det, xy[2] / det, xy[1] / det, yz[2] / det, yz[1] / det};
 }
 
-/// The matrix of a point, zero at first.
-std::array<double, 6>& Builder::Damping::of(std::uint32_t point) {
-  if (place[point] == none) {
-    place[point] = static_cast<std::uint32_t>(matrix.size());
-    points.push_back(point);
-    matrix.push_back({});
-  }
-  return matrix[place[point]];
-}
-
-/// Faces that absorb waves: a force against the velocity, ρ times the speeds of P and S waves across the
-/// face.
-void Builder::add_absorbing_faces(Damping& damping) {
+/// use(point, what the face adds to its damping), where it absorbs.
+template <class Use>
+void Builder::damp_by_face(std::size_t face, const Use& use) const {
+  const auto [element, side] = problem_.mesh.absorbing[face];
+  const auto e = near_of(element);
+  if (e == near_.size()) return;
   const int p = basis_.points();
-  for (const auto& face : problem_.mesh.absorbing) {
-    const auto e = near_of(face.element);
-    if (e == near_.size()) continue;
-    const auto shape = problem_.mesh.element(face.element);
-    const auto& own = problem_.mesh.medium_of(face.element);
-    const auto* const rock = problem_.mesh.rock_of(face.element, each_);
-    for (int i = 0; i < p * p; ++i) {
-      const auto n = static_cast<std::size_t>(point_on_side(face.side, i % p, i / p, p));
-      const auto point = point_of(e, n);
-      if (point == none || part.factor[point] == 0) continue;
-      auto& here = damping.of(point);
-      const auto c = shape.map(xi(n)).cofactor[face.side / 2];
-      const double size = norm(c), area = size * basis_.weight[static_cast<std::size_t>(i % p)] *
-                                          basis_.weight[static_cast<std::size_t>(i / p)];
-      const Vector normal{c[0] / size, c[1] / size, c[2] / size};
-      const auto medium = rock ? own.with(rock[n]) : own;
-      const auto speeds = medium.speeds(normal);
-      // P across the face beyond S; of a potential χ̇ / (ρ c)
-      const double s = fluid(e) ? area / (medium.density * speeds[0])
-                                : medium.density * area * 0.5 * (speeds[1] + speeds[2]),
-                   more = fluid(e) ? 0 : medium.density * area * speeds[0] - s;
-      constexpr std::size_t pair[6][2] = {{0, 0}, {1, 1}, {2, 2}, {1, 2}, {0, 2}, {0, 1}};
-      for (std::size_t k = 0; k < 6; ++k)
-        here[k] += (k < 3 ? s : 0) + more * normal[pair[k][0]] * normal[pair[k][1]];
-    }
+  const auto shape = problem_.mesh.element(element);
+  const auto& own = problem_.mesh.medium_of(element);
+  const auto* const rock = problem_.mesh.rock_of(element, each_);
+  for (int i = 0; i < p * p; ++i) {
+    const auto n = static_cast<std::size_t>(point_on_side(side, i % p, i / p, p));
+    const auto point = point_of(e, n);
+    if (point == none || part.factor[point] == 0) continue;
+    const auto c = shape.map(xi(n)).cofactor[side / 2];
+    const double size = norm(c), area = size * basis_.weight[static_cast<std::size_t>(i % p)] *
+                                        basis_.weight[static_cast<std::size_t>(i / p)];
+    const Vector normal{c[0] / size, c[1] / size, c[2] / size};
+    const auto medium = rock ? own.with(rock[n]) : own;
+    const auto speeds = medium.speeds(normal);
+    // P across the face beyond S; of a potential χ̇ / (ρ c)
+    const double s = fluid(e) ? area / (medium.density * speeds[0])
+                              : medium.density * area * 0.5 * (speeds[1] + speeds[2]),
+                 more = fluid(e) ? 0 : medium.density * area * speeds[0] - s;
+    constexpr std::size_t pair[6][2] = {{0, 0}, {1, 1}, {2, 2}, {1, 2}, {0, 2}, {0, 1}};
+    std::array<double, 6> added{};
+    for (std::size_t k = 0; k < 6; ++k)
+      added[k] = (k < 3 ? s : 0) + more * normal[pair[k][0]] * normal[pair[k][1]];
+    use(point, added);
   }
 }
 
-/// Perfectly matched layers: the rate β of kernels/matched.hpp and the damping of margin.hpp, times the mass.
-void Builder::add_fading(Damping& damping) {
-  for (std::size_t e = 0; e < near_.size(); ++e) {
-    const unsigned axes = problem_.mesh.fading_axes(near_[e]);
-    if (axes == 0) continue;
-    const auto shape = problem_.mesh.element(near_[e]);
-    for (std::size_t n = 0; n < each_; ++n) {
-      const auto point = point_of(e, n);
-      if (point == none || part.factor[point] == 0) continue;
-      double rate = 0;
-      for (std::size_t d = 0; d < 3; ++d)
-        if (axes >> d & 1) {
-          const auto fading = fading_at(problem_.mesh, d, shape.at(xi(n))[d], problem_.fading_frequency);
-          rate += fading.d + fading.damping + fading.brake;
-        }
-      if (rate == 0) continue;
-      const double mass = problem_.mesh.medium_of(near_[e]).density * quadrature(n) * shape.map(xi(n)).det;
-      for (std::size_t k = 0; k < 3; ++k) damping.of(point)[k] += rate * mass;
-    }
+/// The same of an element in which waves fade.
+template <class Use>
+void Builder::damp_by_fading(std::size_t near, const Use& use) const {
+  const auto& mesh = problem_.mesh;
+  const unsigned axes = mesh.fading_axes(near_[near]);
+  if (axes == 0) return;
+  const auto shape = mesh.element(near_[near]);
+  for (std::size_t n = 0; n < each_; ++n) {
+    const auto point = point_of(near, n);
+    if (point == none || part.factor[point] == 0) continue;
+    double rate = 0;  // β of kernels/matched.hpp and the damping of margin.hpp
+    for (std::size_t d = 0; d < 3; ++d)
+      if (axes >> d & 1) {
+        const auto fading = fading_at(mesh, d, shape.at(xi(n))[d], problem_.fading_frequency);
+        rate += fading.d + fading.damping + fading.brake;
+      }
+    if (rate == 0) continue;
+    const double added = rate * (mesh.medium_of(near_[near]).density * quadrature(n) * shape.map(xi(n)).det);
+    use(point, std::array<double, 6>{added, added, added, 0, 0, 0});
   }
 }
 
-/// (1 + Δt C / 2M)⁻¹ at every point that absorbs, C: its damping, M: its mass.
+/// Faces, then elements, say on all threads which points they damp and by how much, some at a time; it is
+/// added in their order.
 void Builder::add_absorbing() {
-  Damping damping{filled(part.points, none), {}, {}};
-  add_absorbing_faces(damping);
-  add_fading(damping);
-  part.absorbing = std::move(damping.points);
-  for (std::size_t n = 0; n < part.absorbing.size(); ++n) {
-    auto& a = damping.matrix[n];
-    const double half = 0.5 * problem_.step / part.mass[part.absorbing[n]];
-    for (std::size_t k = 0; k < 6; ++k) a[k] = half * a[k] + (k < 3 ? 1 : 0);
-    part.leaving.push_back(inverse(a));
-    leaving_.emplace(part.absorbing[n], part.leaving.back());
+  const std::size_t faces = problem_.mesh.absorbing.size(),
+                    all = faces + (problem_.mesh.fading.empty() ? 0 : near_.size());
+  if (all == 0) return;
+  const auto damp = [&](std::size_t n, const auto& use) {
+    if (n < faces) damp_by_face(n, use);
+    else damp_by_fading(n - faces, use);
+  };
+  auto absorbs = filled_by_threads(part.points, std::uint8_t{0}, threads_);
+  each_of(all, [&](std::size_t n) {
+    damp(n, [&](std::uint32_t point, const auto&) {
+      std::atomic_ref(absorbs[point]).store(1, std::memory_order_relaxed);
+    });
+  });
+  const auto points = all_where(part.points, threads_, [&](std::size_t p) { return absorbs[p] != 0; });
+  part.absorbing.assign(points.begin(), points.end());
+  std::vector<std::array<double, 6>> damping(points.size());
+  constexpr std::size_t at_once = 1 << 13;
+  std::vector<std::vector<std::pair<std::size_t, std::array<double, 6>>>> added(std::min(all, at_once));
+  for (std::size_t first = 0; first < all; first += at_once) {
+    const auto count = std::min(at_once, all - first);
+    for_each_stretch(
+        count, threads_,
+        [&](std::size_t begin, std::size_t end) {
+          for (auto n = begin; n < end; ++n) {
+            added[n].clear();
+            damp(first + n, [&](std::uint32_t point, const auto& more) {
+              added[n].emplace_back(place_among_absorbing(point), more);
+            });
+          }
+        },
+        64);
+    for (std::size_t n = 0; n < count; ++n)
+      for (const auto& [at, more] : added[n])
+        for (std::size_t k = 0; k < 6; ++k) damping[at][k] += more[k];
   }
+  part.leaving.resize(damping.size());
+  each_of(damping.size(), [&](std::size_t n) {
+    const double half = 0.5 * problem_.step / mass_[part.absorbing[n]];
+    for (std::size_t k = 0; k < 6; ++k) damping[n][k] = half * damping[n][k] + (k < 3 ? 1 : 0);
+    part.leaving[n] = inverse(damping[n]);
+  });
 }
 
 /// Coupling of a solid and a fluid, of normal displacement and pressure: areas of the faces where they touch,
 /// times weights.
 void Builder::add_contacts() {
+  if (partner_.empty()) return;
   std::map<std::uint32_t, Vector> area;  // by the solid's point
   const int p = basis_.points();
   for (std::size_t e = 0; e < near_.size(); ++e)
@@ -556,19 +634,21 @@ void Builder::add_contacts() {
     }
   const std::array<double, 6> stays{1, 1, 1, 0, 0, 0};
   const auto leaving = [&](std::uint32_t point) {
-    const auto found = leaving_.find(point);
-    return found == leaving_.end() ? stays : found->second;
+    const auto* const found = leaving_at(point);
+    return found == nullptr ? stays : *found;
   };
   for (const auto& [solid, normal] : area) {
     const auto fluid = partner_[solid];
     contact_[fluid] = part.contacts.size();
-    part.contacts.push_back({fluid, solid, normal, leaving(fluid)[0], leaving(solid)});
+    part.contacts.push_back({fluid, solid, normal, leaving(fluid)[0], leaving(solid), mass_[solid]});
   }
   std::size_t kept = 0;
   for (std::size_t n = 0; n < part.absorbing.size(); ++n)
     if (partner_[part.absorbing[n]] == none) {
       part.absorbing[kept] = part.absorbing[n];
       part.leaving[kept++] = part.leaving[n];
+    } else {
+      at_contacts_.emplace(part.absorbing[n], part.leaving[n]);
     }
   part.absorbing.resize(kept);
   part.leaving.resize(kept);
@@ -618,14 +698,14 @@ void Builder::add_sources() {
         change[d] = part.factor[point] * (source.is_moment ? dot(row[d], gradient) : m[d] * phi);
       // An explosion in a fluid: − M φ_n / κ
       if (fluid(e)) change = {-part.factor[point] * m[0] * phi / rock[1], 0, 0};
-      if (const auto r = leaving_.find(point); r != leaving_.end()) change = turned(r->second, change);
+      if (const auto* const r = leaving_at(point)) change = turned(*r, change);
       if (change == Vector{}) continue;
       part.sources.push_back({point, s, change});
       if (const auto at = contact_.find(point);
           at != contact_.end()) {  // the source pushes the solid in the same step
         const auto& contact = part.contacts[at->second];
         Vector push;
-        for (std::size_t d = 0; d < 3; ++d) push[d] = contact.area[d] * change[0] / part.mass[contact.solid];
+        for (std::size_t d = 0; d < 3; ++d) push[d] = contact.area[d] * change[0] / contact.mass_solid;
         part.sources.push_back({contact.solid, s, turned(contact.leaving_solid, push)});
       }
     }
@@ -670,6 +750,14 @@ void Builder::add_receivers() {
                         [](const PointReceiver& receiver) { return !receiver.in_fluid; });
 }
 
+void Builder::keep_points() {
+  mass_ = {};
+  part.point = UnsetList<std::uint32_t>(part.own());
+  each_of(near_.size(), [&](std::size_t e) {
+    if (place_[e] != none) std::copy_n(&near_point_[e * each_], each_, &part.point[place_[e] * each_]);
+  });
+}
+
 }  // namespace
 
 Rheology rheology_of(const Mesh& mesh, std::size_t element) {
@@ -691,13 +779,14 @@ std::size_t memory_of(const Mesh& mesh, std::size_t element) {
 
 std::vector<std::size_t> memory_begins(const Problem& problem) {
   std::vector<std::size_t> all{0};
+  all.reserve(problem.mesh.size() + 1);
   for (std::size_t n = 0; n < problem.mesh.size(); ++n)
     all.push_back(all.back() + memory_of(problem.mesh, n) * problem.points_of_element());
   return all;
 }
 
-Part make_part(const Problem& problem, int rank, int ranks, int threads) {
-  return std::move(Builder(problem, rank, ranks, threads).part);
+Part make_part(const Problem& problem, int rank, int ranks, int threads, bool ordered) {
+  return std::move(Builder(problem, rank, ranks, threads, ordered).part);
 }
 
 }  // namespace terrane::elastic

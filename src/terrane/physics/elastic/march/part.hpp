@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "terrane/parallel/threads/filled.hpp"
 #include "terrane/physics/elastic/kernels/numbers.hpp"
 #include "terrane/physics/elastic/problem.hpp"
 
@@ -47,6 +48,7 @@ struct Contact {
   Vector area;           ///< area with its normal, which points out of the solid, m²
   double leaving_fluid;  ///< R of these points, as of Part::leaving
   std::array<double, 6> leaving_solid;
+  double mass_solid;  ///< kg
 };
 
 /// A point to which no element of the part contributes, on the other side of a contact; and where it lies.
@@ -58,22 +60,24 @@ struct FarPoint {
 struct Part {
   std::vector<std::uint32_t> elements;  ///< numbers in the mesh
   std::vector<Segment> segments;
-  std::vector<std::uint32_t> point;  ///< [elements][points of an element]
+  std::size_t each = 0;            ///< points of an element
+  UnsetList<std::uint32_t> point;  ///< [elements][each]
   std::size_t points = 0;
   std::size_t meeting = 0;  ///< from here on each belongs to one element alone, within it (uses_inner)
 
-  /// Contributions of point p: from first[p] to first[p + 1]. Each is element · points + point of an own
-  /// element, or own() + number of what is received.
-  std::vector<std::size_t> first, contribution;
-  std::size_t own() const noexcept { return point.size(); }
+  /// Contributions of point p < meeting: from first[p] to first[p + 1]. Each is element · points + point of
+  /// an own element, or own() + number of what is received. Both are empty where sums need no order.
+  UnsetList<std::uint32_t> first, contribution;
+  std::size_t own() const noexcept { return elements.size() * each; }
   std::size_t received = 0;
   std::vector<Neighbour> neighbours;
 
-  std::vector<double> mass;    ///< [points] kg; of fluids ∫ 1/κ
-  std::vector<double> factor;  ///< [points] Δt² / m; 0 where a fluid's free surface holds the potential at 0
+  /// [points] Δt² / m, m in kg, of fluids ∫ 1/κ; 0 where the outer edge of a margin holds the displacement,
+  /// or a fluid's free surface the potential, at 0
+  UnsetList<double> factor;
 
   /// Points through which waves leave or in which they fade, and there R = (1 + ½ Δt C/m)⁻¹: xx, yy, zz, yz,
-  /// xz, xy. Then w⁺ = R (2 w + Δt² f / m) − w, centred in time.
+  /// xz, xy. Ascending. Then w⁺ = R (2 w + Δt² f / m) − w, centred in time.
   std::vector<std::uint32_t> absorbing;
   std::vector<std::array<double, 6>> leaving;
 
@@ -91,7 +95,7 @@ std::size_t memory_of(const Mesh& mesh, std::size_t element);
 std::vector<std::size_t> memory_begins(const Problem& problem);
 
 /// The part of rank `rank` of `ranks` of a settled problem. threads: 0 for all; the part does not depend on
-/// them.
-Part make_part(const Problem& problem, int rank, int ranks, int threads = 0);
+/// them. ordered: with the order of contributions, which sums that are not fixed do not need.
+Part make_part(const Problem& problem, int rank, int ranks, int threads = 0, bool ordered = true);
 
 }  // namespace terrane::elastic

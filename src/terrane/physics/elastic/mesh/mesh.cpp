@@ -148,13 +148,18 @@ Mesh bricks(const TensorMesh& cells, std::vector<Medium> media, std::vector<std:
             e, n, here == top ? up : bottom + (up - bottom) * (here - bottom) / (top - bottom)};
       }
     }
+  mesh.elements.resize(cells.size());
+  for_each(nz, 0, [&](std::size_t k) {
+    for (std::size_t j = 0; j < ny; ++j)
+      for (std::size_t i = 0; i < nx; ++i)
+        for (std::size_t a = 0; a < 8; ++a)
+          mesh.elements[i + nx * (j + ny * k)][a] = node(i + (a & 1), j + (a >> 1 & 1), k + (a >> 2));
+  });
   for (std::size_t k = 0; k < nz; ++k)
     for (std::size_t j = 0; j < ny; ++j)
       for (std::size_t i = 0; i < nx; ++i) {
-        const auto element = static_cast<std::uint32_t>(mesh.elements.size());
-        std::array<std::uint32_t, 8> corner;
-        for (std::size_t a = 0; a < 8; ++a) corner[a] = node(i + (a & 1), j + (a >> 1 & 1), k + (a >> 2));
-        mesh.elements.push_back(corner);
+        if (i > 0 && i + 1 < nx && j > 0 && j + 1 < ny && k > 0 && k + 1 < nz) continue;
+        const auto element = static_cast<std::uint32_t>(i + nx * (j + ny * k));
         const bool out[6] = {open.west && i == 0,       open.east && i + 1 == nx, open.south && j == 0,
                              open.north && j + 1 == ny, open.bottom && k == 0,    open.top && k + 1 == nz};
         for (std::uint32_t side = 0; side < 6; ++side)

@@ -6,7 +6,7 @@
 #include <memory>
 #include <numeric>
 
-#include "terrane/parallel/threads/filled.hpp"
+#include "terrane/base/error.hpp"
 #include "terrane/parallel/threads/search.hpp"
 
 namespace terrane::elastic {
@@ -27,7 +27,7 @@ struct Entity {
 /// buckets of their lowest nodes by all threads, in any order; each bucket is then sorted by itself.
 template <class EntityOf>
 std::size_t numbered(std::size_t count, std::size_t nodes, int threads, const EntityOf& entity,
-                     std::vector<std::uint32_t>& number) {
+                     UnsetList<std::uint32_t>& number) {
   std::vector<std::uint32_t> begin(nodes + 1, 0), next(nodes), different(nodes + 1, 0);
   for_each_stretch(count, threads, [&](std::size_t first, std::size_t last) {
     for (std::size_t of = first; of < last; ++of)
@@ -52,7 +52,7 @@ std::size_t numbered(std::size_t count, std::size_t nodes, int threads, const En
     }
   });
   std::partial_sum(different.begin(), different.end(), different.begin());
-  number = filled(count, std::uint32_t{0});
+  number.resize(count);
   for_each_stretch(nodes, threads, [&](std::size_t first, std::size_t last) {
     for (std::size_t node = first; node < last; ++node) {
       auto known = different[node];
@@ -83,6 +83,18 @@ int corner_of_side(std::uint32_t side, int p, int q) {
   return high << r | p << in_face[r][0] | q << in_face[r][1];
 }
 
+/// Face number `of`, of six of each element that vertices(n) has the corners of.
+template <class Vertices>
+Entity face_of(std::size_t of, const Vertices& vertices) {
+  const std::array<std::uint32_t, 8> nodes = vertices(of / 6);
+  std::array<std::uint32_t, 4> four;
+  for (int c = 0; c < 4; ++c)
+    four[static_cast<std::size_t>(c)] =
+        nodes[static_cast<std::size_t>(corner_of_side(static_cast<std::uint32_t>(of % 6), c & 1, c >> 1))];
+  std::sort(four.begin(), four.end());
+  return {{four[0], four[1], four[2]}, static_cast<std::uint32_t>(of)};
+}
+
 /// How a face's own axes lie in an element: they begin at its lowest corner, and the first goes to the lower
 /// of that corner's neighbours.
 struct Turn {
@@ -110,12 +122,12 @@ namespace {
 /// Numbers of what elements share, and where each kind begins: corners, then points on edges, on faces,
 /// inside.
 struct SharedNumbers {
-  std::vector<std::uint32_t> corner, edge,
-      face;  // numbers of the nodes, the 12 edges and the 6 faces of each element
+  // Numbers of the nodes, and of the 12 edges and the 6 faces of each element.
+  UnsetList<std::uint32_t> corner, edge, face;
   std::size_t first_edge = 0, first_face = 0, first_inner = 0;
 
   SharedNumbers(const Mesh& mesh, std::span<const std::uint32_t> elements, std::size_t inner, int threads)
-      : corner(mesh.nodes.size(), UINT32_MAX) {
+      : corner(filled_by_threads(mesh.nodes.size(), UINT32_MAX, threads)) {
     for (const auto n : elements)
       for (const auto node : mesh.vertices(n))
         if (corner[node] == UINT32_MAX) corner[node] = static_cast<std::uint32_t>(first_edge++);
@@ -126,19 +138,12 @@ struct SharedNumbers {
                  b = nodes[static_cast<std::size_t>(e.corner | 1 << e.axis)];
       return Entity{{std::min(a, b), std::max(a, b), 0}, static_cast<std::uint32_t>(of)};
     };
-    const auto face_of = [&](std::size_t of) {
-      const auto nodes = mesh.vertices(elements[of / 6]);
-      std::array<std::uint32_t, 4> four;
-      for (int c = 0; c < 4; ++c)
-        four[static_cast<std::size_t>(c)] = nodes[static_cast<std::size_t>(
-            corner_of_side(static_cast<std::uint32_t>(of % 6), c & 1, c >> 1))];
-      std::sort(four.begin(), four.end());
-      return Entity{{four[0], four[1], four[2]}, static_cast<std::uint32_t>(of)};
-    };
+    const auto vertices = [&](std::size_t e) { return mesh.vertices(elements[e]); };
+    const auto its_face = [&](std::size_t of) { return face_of(of, vertices); };
     first_face =
         first_edge + inner * numbered(12 * elements.size(), mesh.nodes.size(), threads, edge_of, edge);
-    first_inner =
-        first_face + inner * inner * numbered(6 * elements.size(), mesh.nodes.size(), threads, face_of, face);
+    first_inner = first_face +
+                  inner * inner * numbered(6 * elements.size(), mesh.nodes.size(), threads, its_face, face);
   }
 
   /// Writes the numbers of the points of element e of the list, which has these nodes, to `point`.
@@ -183,7 +188,10 @@ Numbering number_points(const Mesh& mesh, int points, std::span<const std::uint3
   const SharedNumbers shared(mesh, elements, inner, threads);
   Numbering numbering;
   numbering.count = shared.first_inner + inner * inner * inner * elements.size();
-  numbering.point = filled(elements.size() * all, std::uint32_t{0});
+  if (numbering.count >= UINT32_MAX)
+    throw InputError("elastic: mesh", "a rank's part has more than four thousand million points",
+                     "Take more ranks.");
+  numbering.point.resize(elements.size() * all);
   for_each_stretch(
       elements.size(), threads,
       [&](std::size_t first, std::size_t end) {
@@ -192,6 +200,32 @@ Numbering number_points(const Mesh& mesh, int points, std::span<const std::uint3
       },
       elements_at_once);
   return numbering;
+}
+
+UnsetList<std::array<std::uint32_t, 6>> neighbours_of(const Mesh& mesh, int threads) {
+  const std::size_t sides = 6 * mesh.size();
+  UnsetList<std::uint32_t> face;
+  const auto vertices = [&](std::size_t n) { return mesh.vertices(n); };
+  const auto faces = numbered(
+      sides, mesh.nodes.size(), threads, [&](std::size_t of) { return face_of(of, vertices); }, face);
+  // The sum of the one or two elements at each face: without one of them the other is left.
+  auto sum = filled_by_threads(faces, std::uint64_t{0}, threads);
+  auto count = filled_by_threads(faces, std::uint8_t{0}, threads);
+  for_each_stretch(sides, threads, [&](std::size_t first, std::size_t last) {
+    for (std::size_t of = first; of < last; ++of) {
+      std::atomic_ref(sum[face[of]]).fetch_add(of / 6, std::memory_order_relaxed);
+      std::atomic_ref(count[face[of]]).fetch_add(1, std::memory_order_relaxed);
+    }
+  });
+  UnsetList<std::array<std::uint32_t, 6>> all(mesh.size());
+  for_each_stretch(mesh.size(), threads, [&](std::size_t first, std::size_t last) {
+    for (std::size_t n = first; n < last; ++n)
+      for (std::size_t side = 0; side < 6; ++side) {
+        const auto at = face[6 * n + side];
+        all[n][side] = count[at] == 2 ? static_cast<std::uint32_t>(sum[at] - n) : nobody;
+      }
+  });
+  return all;
 }
 
 }  // namespace terrane::elastic

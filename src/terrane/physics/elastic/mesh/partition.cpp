@@ -5,6 +5,9 @@
 #include <cmath>
 #include <numeric>
 
+#include "terrane/parallel/threads/search.hpp"
+#include "terrane/physics/elastic/mesh/numbering.hpp"
+
 namespace terrane::elastic {
 
 namespace {
@@ -42,66 +45,44 @@ struct Bisection {
   }
 };
 
-/// Neighbours of elements through their faces. [elements][6], `nobody` where there are fewer.
-constexpr std::uint32_t nobody = UINT32_MAX;
-std::vector<std::array<std::uint32_t, 6>> neighbours_of(const Mesh& mesh) {
-  struct Face {
-    std::array<std::uint32_t, 3> lowest;  // the lowest three numbers of its corners, which no other face has
-    std::uint32_t element;
-  };
-  std::vector<Face> faces;
-  faces.reserve(6 * mesh.size());
-  for (std::uint32_t n = 0; n < mesh.size(); ++n) {
-    const auto corners = mesh.vertices(n);
-    for (std::size_t side = 0; side < 6; ++side) {
-      std::array<std::uint32_t, 4> four{};
-      std::size_t at = 0;
-      for (std::size_t a = 0; a < 8; ++a)
-        if ((a >> side / 2 & 1) == side % 2) four[at++] = corners[a];
-      std::sort(four.begin(), four.end());
-      faces.push_back({{four[0], four[1], four[2]}, n});
-    }
-  }
-  std::sort(faces.begin(), faces.end(), [](const Face& a, const Face& b) {
-    return a.lowest != b.lowest ? a.lowest < b.lowest : a.element < b.element;
-  });
-  std::vector<std::array<std::uint32_t, 6>> all(mesh.size(),
-                                                {nobody, nobody, nobody, nobody, nobody, nobody});
-  const auto add = [&](std::uint32_t to, std::uint32_t one) {
-    *std::find(all[to].begin(), all[to].end() - 1, nobody) = one;
-  };
-  for (std::size_t n = 0; n + 1 < faces.size(); ++n)
-    if (faces[n].lowest == faces[n + 1].lowest) {
-      add(faces[n].element, faces[n + 1].element);
-      add(faces[n + 1].element, faces[n].element);
-    }
-  return all;
-}
-
 }  // namespace
 
-std::vector<int> bisect(const Mesh& mesh, int ranks) {
-  std::vector<Vector> centres;
-  for (std::size_t n = 0; n < mesh.size(); ++n) centres.push_back(mesh.element(n).monomial[0]);
-  Bisection all{centres, std::vector<std::uint32_t>(mesh.size()), std::vector<int>(mesh.size(), 0)};
+std::vector<int> bisect(const Mesh& mesh, int ranks, int threads) {
+  std::vector<int> none(mesh.size(), 0);
+  if (ranks == 1) return none;
+  std::vector<Vector> centres(mesh.size());
+  for_each_stretch(mesh.size(), threads, [&](std::size_t first, std::size_t last) {
+    for (std::size_t n = first; n < last; ++n) centres[n] = mesh.element(n).monomial[0];
+  });
+  Bisection all{centres, std::vector<std::uint32_t>(mesh.size()), std::move(none)};
   std::iota(all.order.begin(), all.order.end(), 0u);
   all.cut(0, mesh.size(), 0, ranks);
   return std::move(all.rank);
 }
 
-void smooth(const Mesh& mesh, int ranks, std::vector<int>& rank) {
+void smooth(const Mesh& mesh, int ranks, std::vector<int>& rank, int threads) {
   constexpr double slack = 0.01;
   constexpr int most_sweeps = 20;
-  const auto neighbours = neighbours_of(mesh);
+  const auto neighbours = neighbours_of(mesh, threads);
   std::vector<std::size_t> count(static_cast<std::size_t>(ranks), 0);
   for (const int r : rank) ++count[static_cast<std::size_t>(r)];
   const double even = static_cast<double>(mesh.size()) / ranks;
   const auto most = static_cast<std::size_t>(std::ceil(even * (1 + slack))),
              least = std::max<std::size_t>(1, static_cast<std::size_t>(even * (1 - slack)));
+  // Only elements with a neighbour of another rank can move; few have one.
+  std::vector<std::uint8_t> at_border(mesh.size(), 0);
+  const auto differs = [&](std::size_t n) {
+    return std::any_of(neighbours[n].begin(), neighbours[n].end(),
+                       [&](std::uint32_t e) { return e != nobody && rank[e] != rank[n]; });
+  };
+  for_each_stretch(mesh.size(), threads, [&](std::size_t first, std::size_t last) {
+    for (std::size_t n = first; n < last; ++n) at_border[n] = differs(n) ? 1 : 0;
+  });
   bool moved = true;
   for (int sweep = 0; sweep < most_sweeps && moved; ++sweep) {
     moved = false;
     for (std::size_t n = 0; n < mesh.size(); ++n) {
+      if (at_border[n] == 0) continue;
       const auto faces_to = [&](int r) {
         return std::count_if(neighbours[n].begin(), neighbours[n].end(),
                              [&](std::uint32_t e) { return e != nobody && rank[e] == r; });
@@ -118,14 +99,16 @@ void smooth(const Mesh& mesh, int ranks, std::vector<int>& rank) {
       if (best == own || there >= most || here <= least) continue;
       --here, ++there;
       rank[n] = best;
+      for (const auto e : neighbours[n])
+        if (e != nobody) at_border[e] = 1;
       moved = true;
     }
   }
 }
 
-std::vector<int> partition(const Mesh& mesh, int ranks) {
-  auto rank = bisect(mesh, ranks);
-  if (ranks > 1) smooth(mesh, ranks, rank);
+std::vector<int> partition(const Mesh& mesh, int ranks, int threads) {
+  auto rank = bisect(mesh, ranks, threads);
+  if (ranks > 1) smooth(mesh, ranks, rank, threads);
   return rank;
 }
 
