@@ -39,10 +39,10 @@ std::vector<double> inverse_scattering_of(const Problem& problem, const std::vec
             change / (2 * h) * (dense ? of(problem.density, n) : 1);
       }
     };
-    constexpr std::size_t lines_at_once = 64;  // of a thread
+    constexpr std::size_t lines_at_once = 64;  // lines that a thread computes at a time
     const auto some_lines = [&](std::size_t from, std::size_t to) {
       std::vector<double> flux(
-          static_cast<std::size_t>(nodes + 2 * reach));  // between node n and the next: n + reach
+          static_cast<std::size_t>(nodes + 2 * reach));  // [n + reach]: between nodes n and n + 1
       for (auto line = from; line < to; ++line) along_line(static_cast<Index>(line), flux);
     };
     for_each_stretch(static_cast<std::size_t>(box.count() / nodes), 0, some_lines, lines_at_once);

@@ -15,7 +15,7 @@ inline Boundary side_of(const Problem& p, int axis, int side) {
                             : Boundary::wall;
 }
 
-/// The node itself, or, where it lies beyond a free surface of the axis, its mirror image.
+/// The node itself, or, if it lies beyond a free surface of the axis, its mirror image.
 inline Image image_of(const Problem& p, int axis, Index node) {
   const auto is_free = [&](int side) { return side_of(p, axis, side) == Boundary::free_surface; };
   return image_of(node, p.grid.nodes[static_cast<std::size_t>(axis)], is_free(0), is_free(1));

@@ -10,8 +10,8 @@ namespace terrane::acoustic {
 struct GridWish {
   std::vector<Position> shots, receivers;
   double highest_frequency = 0;     ///< Hz
-  double cells_per_wavelength = 4;  ///< of the shortest wave
-  double end = 0;                   ///< of the gathers, s
+  double cells_per_wavelength = 4;  ///< number of cells per shortest wavelength
+  double end = 0;                   ///< end of the gathers, s
 };
 
 /// Throws InputError if the earth has no velocities, or if the grid would have unlimited depth.

@@ -30,17 +30,17 @@
 // Nodes are the centres of the mesh's cells. Each side of the box has one of these boundaries:
 //
 //   cpml          convolutional perfectly matched layer on the second-order equation (Pasalić &
-//                 McGarry 2010), outside the mesh, behind as many nodes as stencils reach. On one axis, in
-//                 this order:
+//                 McGarry 2010), outside the mesh, separated from it by as many nodes as stencils read. On
+//                 one axis, in this order:
 //                   ψ ← b ψ + a D p        ζ ← b ζ + a (L p + D ψ)        A p gets L p + D ψ + ζ
 //                   b = exp(−(d + α)Δt),  a = d (b − 1)/(d + α),  d = d₀ t^q,  α = α₀(1 − t),  0 < t ≤ 1
 //                   d₀ = −(q + 1) v ln R / (2 P h),  α₀ = π f
 //                 Scaled by Π (1 + κ_i)⁻¹, which is 1 outside the layers, this operator is symmetric: so the
 //                 adjoint of a run is the same run on data reversed in time, to rounding.
+//                 With variable density ψ is staggered, half-way between nodes, and D⁻ ρ⁻¹ (D⁺p + ψ) replaces
+//                 L p + D ψ. With a tilted axis the layers would be unstable: therefore the axis turns to the
+//                 vertical over eight nodes outside the mesh. In V, ψ and ζ are those of q, in H those of p.
 //   sponge        m p_tt + m d p_t = A p + f in a layer, d = d₀ t^q,  d₀ = −(q + 1) v ln R / (P h)
-//                 With densities ψ stands half-way between nodes and ζ gets D⁻ b (D⁺p + ψ). With a tilted
-//                 axis the absorbing layers would be unstable: therefore the axis turns to the vertical over
-//                 eight nodes outside the mesh. In V, ψ and ζ are those of q, in H those of p.
 //   free_surface  p = 0 on the face of the mesh, half a node beyond the last: p(−n) = −p(n − 1)
 //   wall          p = 0 beyond the last node of the mesh
 //
@@ -99,7 +99,7 @@ struct Shot {
   }
 };
 
-/// What a receiver records: p, Pa, or the velocity of particles along an axis, m/s.
+/// The quantity that a receiver records: p, Pa, or the velocity of particles along an axis, m/s.
 enum class Component { pressure, velocity_east, velocity_north, velocity_up };
 inline constexpr std::array<std::string_view, 4> component_names{"pressure", "velocity_east",
                                                                  "velocity_north", "velocity_up"};
@@ -141,7 +141,7 @@ struct Grid {
 struct Problem {
   Grid grid;
   Equation equation = Equation::constant_density;
-  std::vector<double> velocity;        ///< of each node of the mesh, m/s; along the axis, if there is one
+  std::vector<double> velocity;        ///< velocity at each node, m/s; along the axis, if there is one
   std::vector<double> density;         ///< only for variable_density, kg/m³
   std::vector<double> epsilon, delta;  ///< Thomsen's ε and δ, only for vti and tti
   std::vector<double> tilt, azimuth;   ///< direction of the axis, only for tti, radians (axis_of())

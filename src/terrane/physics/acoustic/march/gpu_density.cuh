@@ -512,7 +512,7 @@ class DensityWalk {
   const int row_ = R * static_cast<int>(threadIdx.y), east_ = 4 * static_cast<int>(threadIdx.x);
   const Index j_ = planes_.j0 + row_, i_ = planes_.i0 + east_;
   bool reads_[R];         ///< whether the step reads p of a row's nodes
-  bool any_[R], all_[R];  ///< whether the block has some of a row's four nodes, all of them
+  bool any_[R], all_[R];  ///< whether the block contains any, or all, of a row's four nodes
   const float* ahead_;    ///< p of the first row's nodes, 2M planes after plane n
   float* next_;           ///< p⁺ of these nodes
   /// Along the axis up: D⁺p and D⁻ of fluxes, summed over the planes already read; p of the next plane, which

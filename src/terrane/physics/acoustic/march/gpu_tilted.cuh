@@ -101,7 +101,7 @@ struct SumsUp {
       done.at[n] = fused(d[M - 1], f.at[n], of[0].at[n]);
 #pragma unroll
       for (int x = 1; x < 2 * M; ++x) {
-        const int r = M - x;  // m lies r planes above the sum's
+        const int r = M - x;  // plane m is r planes above the plane of this sum
         of[x - 1].at[n] = r > 0   ? fused(d[r - 1], f.at[n], of[x].at[n])
                           : r < 0 ? fused(-d[-r - 1], f.at[n], of[x].at[n])
                                   : of[x].at[n];
@@ -373,7 +373,7 @@ __device__ __forceinline__ void walk_tilted(const TiltedBlock& block, const Tilt
         Four h_p = h.add(stencil.second[0], stencil.centre_of[0], centre, stencil.first[0], to_up);
         if constexpr (layers) {
           Four& level_now = tile.level[n & (M - 1)][thread];
-          t = level_now;  // of the plane m − 2M
+          t = level_now;  // T of the plane m − 2M
           level_now = level_p;
         } else if (level) add(h.middle(), level_p);
         const Four psi = layers && in_part ? psi_up(g, block.k0 - 3 * M + n, j, i) : Four{};

@@ -58,7 +58,7 @@ void add_psi_of_q(const StepArguments<T>& g, Index k, Index j, Index from, Index
   }
 }
 
-/// Computes G p and G q of a box, which may reach beyond the rank's part.
+/// Computes G p and G q in a box, which may extend beyond the rank's part.
 template <int M, class T>
 [[gnu::flatten]] void derive_along_of_box(const StepArguments<T>& g, const IndexBox<3>& box) {
   const NoDenormals zero;

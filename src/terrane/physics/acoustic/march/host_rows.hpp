@@ -107,7 +107,7 @@ void add_axis(const StepArguments<T>& g, int axis, int side, Index k, Index j, I
                                layer.stride[axis], layer.zeta + row + from, p + from, g.stride[axis],
                                to - from, sum);
   }
-  // Along easting the layer is a piece of the row, and ψ reaches beyond it on one side.
+  // Along easting the layer is a piece of the row; its ψ also affects nodes beside this piece.
   const Index first = from > layer.first ? from : layer.first, last = to < layer.last ? to : layer.last;
   if (first >= last) return add_slopes<M, true>(g.stencil, axis, layer.psi + row + from, 1, to - from, sum);
   add_slopes<M, true>(g.stencil, axis, layer.psi + row + from, 1, first - from, sum);

@@ -46,11 +46,11 @@ template <class T>
 struct StepArguments {
   Stencil<T> stencil;
   const T* now = nullptr;                     ///< p
-  T* next = nullptr;                          ///< holds p⁻, gets p⁺
+  T* next = nullptr;                          ///< contains p⁻, which p⁺ overwrites
   const T* squared = nullptr;                 ///< v²Δt²; with variable density ρv²Δt²
   const T* half_density = nullptr;            ///< ρ/2
   const T* now_q = nullptr;                   ///< q, the second field of a medium with an axis
-  T* next_q = nullptr;                        ///< holds q⁻, gets q⁺
+  T* next_q = nullptr;                        ///< contains q⁻, which q⁺ overwrites
   const T *wide = nullptr, *mixed = nullptr;  ///< 1 + 2ε, √(1 + 2δ)
   const T* normal[3] = {};                    ///< n, the direction of a tilted axis
   T *along_p = nullptr, *along_q = nullptr;   ///< G p and G q

@@ -55,7 +55,7 @@ inline constexpr std::string_view another_rank = "another rank has too many thre
 /// The nodes of a part that the tiles of a pass compute in this step, using only the halo from before the
 /// pass.
 IndexBox<3> taken_in_pass(const Problem& problem, const IndexBox<3>& part, Index step);
-/// The most steps that passes_for() gives on any machine; estimates of memory assume it.
+/// The most steps per pass that passes_for() returns on any machine; estimates of memory assume this number.
 Index most_steps_at_once(const Problem& problem);
 
 /// The nodes that a step of a tile computes next: one plane, some rows, all nodes along easting. `ahead`, for
