@@ -50,7 +50,7 @@ struct RunFacts {
   std::vector<std::pair<std::string, std::string>> lines() const;
 };
 
-/// What a run would do and cost, known before it starts.
+/// The method and expected cost of a run, known before it starts.
 struct Plan : RunFacts {
   std::size_t memory_available = 0;
 

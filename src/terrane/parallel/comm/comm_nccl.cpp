@@ -35,7 +35,7 @@ struct DropEvent {
   void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
 };
 
-/// Copies on several threads: one copies 10 GB/s.
+/// Copies on several threads; a single thread copies only 10 GB/s.
 void copy(std::span<const std::byte> from, std::byte* to, int threads) {
   constexpr std::size_t some = std::size_t{4} << 20;
   for_each((from.size() + some - 1) / some, threads, [&](std::size_t n) {

@@ -19,8 +19,8 @@ class DebugAccess {
   bool open_;
 };
 
-/// nullptr when no memory is left; the debug device has TERRANE_DEBUG_MEMORY bytes, or else 16 GB. The
-/// last byte lies just before a protected page.
+/// Allocates memory of the debug device; nullptr if too little is left: the debug device has
+/// TERRANE_DEBUG_MEMORY bytes, or else 16 GB. The last byte lies just before a protected page.
 void* debug_allocate(std::size_t bytes);
 void debug_release(void* memory) noexcept;
 /// Bytes free and in all.

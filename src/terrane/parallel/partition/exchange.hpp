@@ -1,8 +1,8 @@
 // Arrays that ranks pack on their devices and send to each other: halos, and values at shared points.
 //
-//   exchange.begin(stream, 1, pack);     // after the kernels that compute what others need
-//   ... kernels on what needs nothing from others ...
-//   exchange.end(stream, 1, unpack);     // before those that do
+//   exchange.begin(stream, 1, pack);     // after the kernels that compute values for other ranks
+//   ... kernels that need no values of other ranks ...
+//   exchange.end(stream, 1, unpack);     // before kernels that need values of other ranks
 //
 // Packing and unpacking run on a separate stream of the exchange, which has priority on a GPU. If the Comm
 // has direct messages between the devices, these run on that stream, too; then the host never waits, and a
@@ -25,8 +25,8 @@ namespace terrane {
 template <class T>
 class Exchange {
  public:
-  /// The contents of one message. Messages between two ranks are in the same order on both ranks; if they go
-  /// through the host, different tags (0 … 10000) do instead.
+  /// The contents of one message. Messages between two ranks are in the same order on both ranks; or, if they
+  /// go through the host, may have different tags (0 … 10000) instead.
   struct Parcel {
     int rank, tag;
     Index first;  ///< index of its first element in the packed array
@@ -61,7 +61,7 @@ class Exchange {
   std::unique_ptr<Comm> comm_;
   std::shared_ptr<DirectLink> link_;
   std::string why_not_;
-  Stream stream_;  // urgent
+  Stream stream_;  // a stream with priority
   bool through_host_;
   std::vector<Parcel> out_, in_;
   Index out_count_ = 0, in_count_ = 0;

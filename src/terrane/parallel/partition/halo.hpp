@@ -4,9 +4,9 @@
 // whole problem. Points of the halo that are in another rank's part are copied from there; points beyond the
 // whole box are not changed, unless an axis is periodic. One message to each neighbour holds several fields.
 //
-//   halo.begin(stream, fields);      // after the kernels that write what others need
-//   ... kernels on the points that need no halo ...
-//   halo.end(stream, fields);        // before those that need it
+//   halo.begin(stream, fields);      // after the kernels that write values that other ranks need
+//   ... kernels on the points whose stencils need no halo ...
+//   halo.end(stream, fields);        // before kernels on points that need the halo
 //
 // Kernels between the two may neither read nor write points of the halo: these may be filled meanwhile, on a
 // separate stream of the halo. exchange.hpp describes the transport of messages.
@@ -40,8 +40,8 @@ struct HaloSettings {
 
 namespace detail {
 
-/// The contents of one message: a box of points, in indices of this rank, and where it begins in the packed
-/// array of one field.
+/// The contents of one message: a box of points, in indices of this rank, and its offset in the packed array
+/// of one field.
 template <int N>
 struct Parcel {
   int rank, tag;

@@ -86,7 +86,7 @@ class PeerLanding {
       if (std::uncaught_exceptions() > 0) lost_->give_up();  // others may never answer
       cudaDeviceSynchronize();
     }
-    if (std::uncaught_exceptions() > 0) return;  // others may still write there
+    if (std::uncaught_exceptions() > 0) return;  // other ranks may still write into this memory
     meet_at_the_end(comm_);
     all_->give_back(memory_);
   }

@@ -52,7 +52,8 @@ Shares<N>::Shares(const IndexBox<N>& whole_box, const IndexBox<N>& mine, Comm& c
   const auto all_closed = [&](int at) {
     return std::all_of(parts.begin(), parts.end(), [&](const auto& part) { return closed(part, whole, at); });
   };
-  // The host joins the last few levels: on a GPU each level would wait for the previous kernel.
+  // The host joins the last few levels: on a GPU, each level would be a kernel that waits for the previous
+  // one.
   for (auto cells = blocks_of(whole); cells.count() > fan_in && all_closed(level + 1); cells = joined(cells))
     ++level;
 }

@@ -7,9 +7,9 @@
 
 namespace terrane {
 
-/// The best that this build has and this CPU runs: "plain", "avx2", "avx512". `wanted` (or, when that is
-/// empty, the environment variable TERRANE_SIMD) asks for another. Throws UnsupportedError if that is not
-/// available.
+/// The best instruction set that this build has and this CPU supports: "plain", "avx2", "avx512". `wanted`
+/// (or, when that is empty, the environment variable TERRANE_SIMD) asks for another. Throws UnsupportedError
+/// if that is not available.
 std::string_view instruction_set(std::string_view wanted = {});
 
 /// The usual name of an instruction set: "AVX-512", "AVX2"; "NEON" if plain code is compiled for that.

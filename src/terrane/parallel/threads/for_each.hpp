@@ -7,7 +7,7 @@
 namespace terrane {
 
 /// Number of threads that a run uses: `wanted` or, if that is 0, the default of OpenMP (OMP_NUM_THREADS, else
-/// one per core); at most sixteen per core. Within a task of for_each, 1.
+/// one per core); at most sixteen per core. Within a task of for_each the result is 1.
 int thread_count(int wanted);
 
 /// Limits this process to its share of the cores, as one of `processes` on the machine, unless

@@ -61,7 +61,8 @@ void broadcast(Comm& comm, std::span<double> values) { comm.broadcast(std::as_wr
 
 }  // namespace
 
-/// Marks the ranks as parted until all have reported that none failed.
+/// Sends an order to all ranks. Until all have reported that none failed, parted_ is true: the ranks count as
+/// having left.
 void Workers::begin(Wanted wanted, std::size_t number) {
   Order order{wanted, static_cast<std::uint32_t>(number)};
   comm_.broadcast(std::as_writable_bytes(std::span(&order, 1)), 0);

@@ -77,7 +77,7 @@ struct Step {
   int axis = 0;
   Buffer<Index> kept_and_ends, below;
   Buffer<std::int32_t> taken, lies;
-  std::vector<Index> kept;  // on the host
+  std::vector<Index> kept;  // the points that stay, on the host
 
   Thinning view() const { return {kept_and_ends.view(), below.view()}; }
   PackedThinning packed() const { return {taken.view(), lies.view()}; }
@@ -686,8 +686,8 @@ struct Multigrid<V>::Levels final : Hierarchy {
     }
     return nullptr;
   }
-  /// Zeroes the surrounding layers of u and v, after other cycles have used the memory; no kernel reads that
-  /// of b.
+  /// Zeroes the surrounding layers of u and v, after other cycles have used the memory; no kernel reads the
+  /// layer of b.
   void clear_layers(Stream& stream) {
     for (auto& level : levels)
       for (auto* field : {&level.u, &level.v})

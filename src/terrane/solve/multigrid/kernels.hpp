@@ -185,8 +185,7 @@ template <class W>
 struct AxisStep {
   bool thins = false;
   PackedThinning thinning;
-  W weights;  // weights on the level that is already coarsened along the later axes (of 0 up, 1 north, 2
-              // east)
+  W weights;  // weights on the level already coarsened along the axes with higher numbers
 };
 
 /// coarse = Pᵀ fine along east, then north, then up: the sums of Restrict, nested, in the same order. Begins:

@@ -138,7 +138,7 @@ class Field {
   const IndexBox<3>& memory_box() const { return rows_; }
   Device device() const { return memory_ ? memory_->device() : Device{Device::Kind::cpu, -1}; }
   const void* memory() const { return first(); }  ///< address of the first value
-  /// A View, or a ComplexView.
+  /// A View of a real field, or a ComplexView of a complex one.
   auto view() {
     if constexpr (numbers == 1) return View<Real, 3>(first(), rows_).part(box_);
     else return complex_view<Real>(first(), rows_);

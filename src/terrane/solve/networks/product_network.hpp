@@ -23,7 +23,7 @@ struct ProductNetwork {
   const IndexBox<3>& points() const { return part; }
 };
 
-/// The network as kernels read it.
+/// A view of a product network, for kernels.
 template <class T>
 struct ProductView {
   View<const T> along[3], across[3];
