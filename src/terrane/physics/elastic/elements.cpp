@@ -481,8 +481,7 @@ Mesh build_chunk(const Config& elements, const Config& simulation, Elements& out
                          chunk.width_east,
                          chunk.width_north,
                          -chunk.layers.back().bottom};
-  // Elements without a named medium get the earth's medium at the radius of their centre, rounded to a
-  // millimetre.
+  // Elements without a named medium get that of the earth at the radius of their centre, rounded to 1 mm.
   const bool all_named =
       std::none_of(names.begin(), names.end(), [](const std::string& name) { return name.empty(); });
   const auto earth = all_named ? RadialEarth::prem() : read_earth(elements);
