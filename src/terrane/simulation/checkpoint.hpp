@@ -109,14 +109,14 @@ class CheckpointReader {
   /// Throws FileError if more parts are done than there are.
   void expect_parts(std::size_t all) const;
 
-  /// Whether there is a list, or an array, of this name; and the number of its values.
+  /// Whether the file has a list or an array of this name (holds), and the number of its values (size).
   bool holds(std::string_view name) const;
   std::size_t size(std::string_view name) const;
   /// All values of an array of this shape. Throws FileError if the array is missing, has another type or
   /// shape, or contains NaN or infinities that the file does not announce.
   template <class T>
   std::vector<T> array(std::string_view name, std::initializer_list<std::size_t> shape);
-  /// Reads as many of the array's values as fit into `values`, from number `first` on.
+  /// Fills `values` from the array's values, starting at index `first`.
   template <class T>
   void read(std::string_view name, std::initializer_list<std::size_t> shape, std::size_t first,
             std::span<T> values);

@@ -43,7 +43,7 @@ template <class Found>
 struct WithCompanion {
   Found mine{}, other{};
   double seconds = 0, of_companion = 0;
-  std::string why = {};  ///< why no error can be stated; empty: it can
+  std::string why = {};  ///< reason why no error can be stated; else empty
 };
 
 template <class Self, class Found>
@@ -117,7 +117,7 @@ class RefinedSimulation : public SimulationOf<> {
 
   Accuracy accuracy_;
   std::unique_ptr<Self> companion_;  // the same simulation on cells twice as wide
-  std::string no_error_;             // why no error can be stated; empty: it can
+  std::string no_error_;             // reason why no error can be stated; else empty
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -1,4 +1,4 @@
-// Runs that refine their mesh until the accuracy asked for is kept (simulation.verify = "refine").
+// Refines the mesh of a run until the requested accuracy is reached (simulation.verify = "refine").
 //
 // A round solves, and estimates errors by a companion mesh; e is the error that 95 % of the data do not
 // exceed. If e exceeds the requested accuracy ε, four more companions tell which axis or boundary causes it:
@@ -40,8 +40,8 @@ struct FinerWish {
 /// The next mesh, from the contributions to the error. error: the total that the run states; most: largest
 /// growth factor of the number of cells
 FinerWish finer_wish(const ErrorShares& shares, double error, double accuracy, double most = 6);
-/// The largest growth factor of the number of cells in the next mesh: six, or what most_cells allows if that
-/// is worth a round.
+/// The largest growth factor of the number of cells in the next mesh: six, or less if most_cells requires;
+/// six also if most_cells leaves too little for a useful round, which is then refused.
 double most_times(std::uint64_t cells, std::uint64_t most_cells);
 
 /// The solution of one round, its error and its cost.

@@ -114,7 +114,7 @@ std::string Report::text() const {
   lines.add("on", device);
   lines.add("method", with_reason(*this));
   auto time = fmt::format("{:.3g} s", seconds);
-  // The work is that of the whole problem; a resumed run did a part of it in its seconds.
+  // `work` counts the whole problem, but a resumed run computed only a part of it in these seconds.
   const bool resumed = std::any_of(notes.begin(), notes.end(),
                                    [](const std::string& note) { return note.starts_with("resumed from"); });
   if (work > 0 && !resumed)

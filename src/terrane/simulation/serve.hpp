@@ -35,7 +35,8 @@ bool serve_in_step(Comm& comm, const std::function<void()>& work);
 /// On rank 0: makes serve() return on the others.
 void dismiss(Comm& comm);
 
-/// The device of this rank, if the ranks of its node all want `wanted`; its number among these selects a GPU.
+/// The device of this rank: the ranks of a node divide the devices that `wanted` means; the rank's index on
+/// the node selects one of them.
 Device device_of_rank(Device wanted, const Comm& comm);
 
 /// On rank 0: the argument of device_of_rank() to send to the others: the kind of device that `wanted` means

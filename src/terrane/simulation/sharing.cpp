@@ -35,7 +35,7 @@ Sharing share_ranks(const SolvesToShare& solves, const RanksOfRun& ranks) {
                                            : "memory takes no more of them"};
   if (fields == ranks.all) return {fields, "no messages are needed"};
   if (ranks.on_gpus() && fits(ranks.all)) {
-    // Larger groups would wait for a group of one rank.
+    // Some groups would have only one rank, and the larger groups would wait for them.
     if (ranks.all / fields < 2) return {ranks.all, "there are fewer solves than ranks, but not half as many"};
     if (solves.unknowns < solves.worth_sharing)
       return {ranks.all,

@@ -8,8 +8,8 @@
 // around a source have large errors only near contacts of rocks: their error is at least the mean of the
 // previous and the next one (heat/simulation.cpp).
 //
-//   s = 1    direct current; three times this error is rarely exceeded on coarse meshes
-//   s = 1.7  direct current near vertical contacts alone, which have no edges
+//   s = 1    direct current: e₁ is about three times the error, so that few are too small on coarse meshes
+//   s = 1.7  direct current if the model has vertical contacts alone, which have no edges
 //   s = 1.5  magnetotellurics
 //   s = 1.6  electromagnetic fields of sources
 //   s = 2.5  temperatures
@@ -76,7 +76,7 @@ struct JudgedData {
   std::vector<std::size_t> source;                ///< index of each datum's source
   std::function<std::string(std::size_t)> place;  ///< name of a datum, for messages: "array 12"
   bool in_order = false;                          ///< true: successive data of a source are neighbours
-  double least = 1e-4;                            ///< least relative error: sampling, boundaries, residuals
+  double least = 1e-4;                            ///< least relative error, by sampling, boundaries, solver
   /// Group index of each datum; empty if there are no groups. Data of one group have errors of similar size,
   /// for example those of electrode arrays of one shape along a line. Within a group, data are ordered by
   /// position.

@@ -69,8 +69,8 @@ class LogarithmForward final : public Forward {
   std::shared_ptr<const Forward> physics_;
 };
 
-/// The operator with all entries in memory, computed by a product with the transpose for each row: pays off
-/// for a few hundred data and many products.
+/// The same operator with all entries in memory, which are computed by a product with the transpose for each
+/// row: worthwhile for a few hundred data and many products.
 std::shared_ptr<const solve::LinearOperator> in_memory(const solve::LinearOperator& g, int threads);
 /// The operator that has these entries, [rows, columns].
 std::shared_ptr<const solve::LinearOperator> in_memory(std::size_t rows, std::size_t columns,

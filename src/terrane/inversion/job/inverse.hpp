@@ -20,12 +20,12 @@ struct ExampleJob {
   std::string_view data;   ///< the file of data that this job writes: "line.ohm"
 };
 
-/// The inverse of one physics: its folder inverse/ declares it (docs/workshop/new_physics.md).
+/// The inversion for one physics, declared in the physics' folder inverse/ (docs/workshop/new_physics.md).
 struct Inverse {
   Physics job;       ///< the inversion as a Physics, whose simulations are inversions
   std::string data;  ///< description of the data it inverts: "gravity and its gradients"
-  /// The tables, [simulation] and those that only this inversion has, that the reference page of all
-  /// inversions lists.
+  /// The tables that the reference page of all inversions lists: [simulation], and those that only this
+  /// inversion has.
   std::vector<Section> on_page = {};
   std::vector<Service> services = {};  ///< work that ranks other than 0 do
   std::vector<ExampleJob> examples = {};
@@ -39,8 +39,8 @@ class Inverses {
 
   /// The inversions by which `terrane invert` reads jobs.
   const Registry& registry() const noexcept { return registry_; }
-  /// All inversions as one Physics named "inversion", which must not outlive this object: for the template,
-  /// the reference, and the ranks other than 0. It has no tables if there are no inversions.
+  /// All inversions as one Physics named "inversion", for the template, the reference, and the ranks other
+  /// than 0; it must not be used after this object is destroyed. It has no tables if there are no inversions.
   Physics job() const;
   std::span<const ExampleJob> examples() const noexcept { return examples_; }
 

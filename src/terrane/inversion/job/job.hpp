@@ -49,7 +49,7 @@ class Dependence {
   /// What the forward computation computes, "gathers of 7 models"; empty if data are a linear function of the
   /// model.
   virtual std::string computed() const { return {}; }
-  /// These add entries to a run's report, before and after those that all inversions report.
+  /// Add entries to the report of a run: before and after the entries of all inversions.
   virtual void report_before(Report& /*report*/) const {}
   virtual void report_after(Report& /*report*/) const {}
   /// Fills in the result's data set and attributes of this physics; before there is an outcome, without
@@ -82,8 +82,8 @@ class Dependence {
   virtual bool joins() const { return true; }
 
   // ---- errors of the mesh, if accuracy_ asks for them; called after make() ----
-  /// The data F [rows] of a model on a changed mesh: with cells factor[axis] times as wide, or with
-  /// boundaries twice as far away. Throws InputError if there is no such mesh.
+  /// The data F [rows] of a model on a changed mesh: with cells factor[axis] times as wide along each axis
+  /// or, with moves_walls, with boundaries twice as far away. Throws InputError if there is no such mesh.
   virtual std::vector<double> data_on(const std::vector<double>& /*model*/,
                                       const std::array<double, 3>& /*factor*/, bool /*moves_walls*/,
                                       const Runtime& /*runtime*/) const {
@@ -152,10 +152,10 @@ class InversionJob final : public Simulation {
   /// inverted for as the first column.
   io::MeshData model() const;
 
-  /// To be called before begin() if several inversions run at the same time: sets the workers that all of
-  /// them share.
+  /// To be called before begin() if several inversions run at the same time: sets the workers that they
+  /// share.
   void share_ranks(const std::shared_ptr<solve::Workers>& workers) { of_->workers_ = workers; }
-  /// After check(): as Dependence::bytes_on_device().
+  /// After check(): the same as Dependence::bytes_on_device().
   double bytes_on_device(const Runtime& runtime) const { return of_->bytes_on_device(runtime); }
   /// The two halves of run(): begin() makes the operators for products; finish() makes a result of the
   /// outcome.

@@ -25,8 +25,9 @@ struct DeviceLoad {
   double bytes = 0;
   int models = 0;
 };
-/// Adds the memory of a model on a device. "cuda:0" and "cuda" (found by each rank) may mean the same GPU,
-/// which gets one entry; its number of sharing processes is the larger of the two.
+/// Adds the memory of a model to the load of its device. "cuda:0" and "cuda" (a GPU that each rank finds) may
+/// mean the same GPU, for which there is one entry; the number of ranks that share it is the larger of the
+/// two.
 void add_load(std::vector<DeviceLoad>& loads, const Device& device, double bytes);
 
 /// Whether the simulations of a job are inverted jointly: it has a table [joint]. Throws InputError if the

@@ -11,9 +11,9 @@
 
 namespace terrane::inversion {
 
-/// The range that "7" or "12-20", counted from 1, means: first index counted from 0, and one past the last.
-/// things: name of the numbered items, "arrays" (of electrodes);  also: another word that is allowed, or
-/// empty. Throws InputError.
+/// Converts "7" or "12-20", counted from 1, to a range of indices counted from 0: the first, and one past the
+/// last. things: name of the numbered items, "arrays" (of electrodes); also: another allowed word, or empty.
+/// Throws InputError.
 std::pair<std::size_t, std::size_t> numbers_left_out(const Config& table, const std::string& word,
                                                      std::size_t count, std::string_view things,
                                                      std::string_view also = {});

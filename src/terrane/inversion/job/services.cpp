@@ -12,8 +12,10 @@ namespace terrane::inversion {
 
 namespace {
 
-constexpr const char* called = "inversion";         // the call after which ranks run serve()
-constexpr const char* workers_service = "workers";  // all services in any order, for joint inversions
+// the name with which rank 0 calls the other ranks into serve()
+constexpr const char* called = "inversion";
+// this service accepts all others in any order, for joint inversions
+constexpr const char* workers_service = "workers";
 
 const Service& named(const std::vector<Service>& services, const std::string& name) {
   const auto found =
@@ -22,7 +24,8 @@ const Service& named(const std::vector<Service>& services, const std::string& na
   return *found;
 }
 
-/// Serves products of operators. first: null for workers that stay and also run commands.
+/// Computes this rank's shares of products until rank 0 ends it. first: the first operator; null for workers,
+/// which may also run commands.
 void serve_operators(const std::vector<Service>& services, std::shared_ptr<const solve::PartedOperator> first,
                      Comm& comm) {
   std::map<std::string, Service::Work> commands;

@@ -1,5 +1,5 @@
-// The work that rank 0 asks of the other ranks of an inversion: call(comm, "inversion"), then a packet that
-// begins with the name of a service.
+// Work for the ranks other than 0 of an inversion. Rank 0 starts it by call(comm, "inversion") and a packet
+// that begins with the name of a service.
 #pragma once
 
 #include <functional>
@@ -12,8 +12,8 @@
 
 namespace terrane::inversion {
 
-/// The work of the other ranks for one physics, given the rest of the packet: they make their share of an
-/// operator, or do other work.
+/// A piece of work for the other ranks of one physics, given the rest of the packet: they make their share of
+/// an operator, or do other work.
 struct Service {
   using Share = std::function<std::shared_ptr<const solve::PartedOperator>(Packet packet, Comm& comm)>;
   using Work = std::function<void(Packet packet, Comm& comm)>;
@@ -32,11 +32,11 @@ struct Service {
 /// On the other ranks: runs the service that rank 0 names.
 void serve(const std::vector<Service>& services, Comm& comm);
 
-/// On rank 0: tells the other ranks to read a packet that begins with the name of a service, and to run this.
-/// workers: not null if the ranks are already workers
+/// On rank 0: tells the other ranks to read a packet that begins with the name of a service, and to run that
+/// service. workers: not null if the ranks are already workers
 void call_for_work(Comm& comm, const std::shared_ptr<solve::Workers>& workers);
-/// On rank 0: tells the other ranks to make their shares of an operator from the packet.  workers: of the
-/// ranks, if they are workers already; null: made here
+/// On rank 0: tells the other ranks to make their shares of an operator from the packet. workers: the ranks
+/// as workers; if null, it is created
 void call_for_shares(Comm& comm, std::shared_ptr<solve::Workers>& workers, Packet packet);
 /// On rank 0: makes the other ranks workers until the returned object is destroyed.
 std::shared_ptr<solve::Workers> call_workers(Comm& comm);

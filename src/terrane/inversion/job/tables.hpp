@@ -59,9 +59,9 @@ std::vector<std::uint32_t> read_active(const Config& table, const TensorMesh& me
                                        const std::optional<Projection>& projection,
                                        const MemoryBudget& memory);
 
-/// If [model] describes the ground surface, sets it in the problem: cells that are partly below it are
-/// active. Returns the surface's height. other, key: another key that may give a ground. Throws InputError if
-/// both are given, or if the whole mesh is air.
+/// If [model] describes the ground surface, sets it in the problem: cells that are at least partly below it
+/// become active. Returns the surface's height. other, key: table and key that may also give a ground. Throws
+/// InputError if both are given, or if the whole mesh is air.
 Ground take_ground(const Config& job, const Config& other, const char* key,
                    const std::optional<Projection>& projection, const MemoryBudget& memory, Problem& problem);
 /// The same with a ground surface that was read already.
@@ -73,8 +73,7 @@ std::vector<double> read_cells(const Config& table, const char* key, const std::
                                const TensorMesh& mesh, const std::string& mesh_file,
                                std::span<const std::uint32_t> active);
 
-/// read_logarithms(): the natural logarithm of the values of read_cells(), which must be above zero; the next
-/// function: the exponential.
+/// The natural logarithm of the values of read_cells(), which must be above zero.
 std::vector<double> read_logarithms(const Config& table, const char* key, const std::string& property,
                                     const TensorMesh& mesh, const std::string& mesh_file,
                                     std::span<const std::uint32_t> active);

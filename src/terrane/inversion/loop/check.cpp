@@ -115,8 +115,8 @@ void check_sign(const Problem& p, Trend trend) {
     size += f * f;
     data += d * d;
   }
-  // χ² of the data after fitting c ≥ 0 times the field of the uniform model; with −`with`: for the opposite
-  // sign.
+  // χ² left after subtracting c ≥ 0 times the field of the uniform model, with the best c; chi(−with): with c
+  // ≤ 0.
   const auto chi = [&](double product) { return data - (product > 0 ? product * product / size : 0); };
   if (chi(-with) < 0.5 * chi(with))
     throw InputError(

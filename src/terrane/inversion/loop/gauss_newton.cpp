@@ -21,7 +21,7 @@ std::vector<double> difference(std::span<const double> a, std::span<const double
   return u;
 }
 
-/// A running inversion: the present model with its data, and the table of iterations.
+/// An inversion in progress: the present model with its data, and the table of iterations.
 class Steps {
  public:
   Steps(const Problem& problem, const Settings& settings, const std::function<void(const Iteration&)>& seen,

@@ -1,5 +1,5 @@
-// Inversions over one mesh - densities, susceptibilities, resistivities - whose models are to share their
-// structure, or to be mixtures of the same two rocks:
+// Joint inversion of several models on one mesh - densities, susceptibilities, resistivities - that are to
+// have similar structure, or to be mixtures of the same two rocks:
 //
 //   Σ_i φ_m,i/n_i + Σ_{i<j} (λ φ_c,ij/n_ij + μ φ_r,ij/n'_ij)  minimal, with φ_d,i = χ_i N_i
 //

@@ -67,7 +67,7 @@ struct BoundedState {
   }
 };
 
-/// A running inversion: the objective, the model, and the table of iterations.
+/// An inversion in progress: the objective, the model, and the table of iterations.
 class Run {
  public:
   Run(const Problem& problem, const Settings& settings, const std::function<void(const Iteration&)>& seen,
