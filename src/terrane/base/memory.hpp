@@ -14,17 +14,16 @@ std::size_t available_memory();
 /// The largest resident set of this process so far, bytes.
 std::size_t peak_memory();
 
-/// "184 MB", "1.2 GB".
+/// A number of bytes as text: "184 MB", "1.2 GB".
 std::string bytes_text(double bytes);
 
-/// "2 GB" → 2e9. Throws InputError that lists the units.
+/// Converts "2 GB" to 2e9. Throws InputError that lists the units.
 std::size_t bytes_from_text(std::string_view text);
 
 struct MemoryBudget {
   std::size_t bytes = available_memory();
 
-  /// Throws MemoryError "would need 12 GB for 5e8 stations, 3 GB are available" if `needed` bytes are more
-  /// than that.
+  /// Throws MemoryError "would need 12 GB for 5e8 stations, 3 GB are available" if `needed` exceeds `bytes`.
   void require(const std::string& where, const std::string& what, double needed) const;
 };
 

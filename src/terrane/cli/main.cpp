@@ -47,7 +47,7 @@ int launched_ranks() {
 }
 
 #ifdef TERRANE_HAS_MPI
-/// Runs the command on these ranks; GPUs communicate directly (NCCL) if they can.
+/// Runs the command on these ranks. If this build has NCCL, GPUs can exchange data directly.
 int command_on(terrane::Comm& ranks, int argc, char** argv, const std::string& libraries) {
   auto use = terrane::GpuLinkUse::never;
   try {

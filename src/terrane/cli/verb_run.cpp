@@ -60,7 +60,8 @@ std::filesystem::path absolute(const std::string& given, const char* option) {
   return path;
 }
 
-/// The path relative to the current folder, unless that is unknown or two levels or more below.
+/// The path relative to the current folder; unchanged if that folder is unknown or the relative path would
+/// begin with "../../".
 std::string shown(const std::filesystem::path& path) {
   std::error_code failed;
   const auto here = std::filesystem::current_path(failed);

@@ -20,7 +20,8 @@ namespace terrane::cli {
 /// the other ranks.
 class Watch {
  public:
-  /// patience: the longest time between two checks of cancelled() before the process is ended
+  /// patience: time after an interrupt within which a computation must check cancelled(); then the process is
+  /// ended
   Watch(const Progress& progress, std::filesystem::path checkpoint, std::chrono::milliseconds patience,
         std::function<void()> last_words);
   Watch(const Watch&) = delete;

@@ -53,9 +53,9 @@ bool is_table_or_tables(const Node& node) {
   return node.table() || (node.list() && !node.list()->empty() && node.list()->front().table());
 }
 
-/// The variants in a table of the job: the tables inside it that are for some simulations only. These are all
-/// of them; but in [model], which has other tables too, only those that a simulation names or that have the
-/// name of a simulation.
+/// The variants in a table of the job: the tables inside it that are for some simulations only. In [model],
+/// which has other tables too, these are the ones that a simulation names or that have the name of a
+/// simulation; elsewhere all tables inside it.
 template <class Node>
 std::set<std::string> variants_of(const Node& table, const std::string& key,
                                   const std::vector<Config>& simulations,
