@@ -486,7 +486,7 @@ void warn_of_odd_media(const Mesh& mesh, std::vector<std::string>& warnings) {
                                    odd > 1 ? fmt::format(" and {} more like it", odd - 1) : ""));
 }
 
-/// The element that is least like a brick; if several are alike, the first.
+/// The element with the lowest quality of shape; the first, if there are several.
 WorstShape worst_of(const Mesh& mesh) {
   std::vector<WorstShape> of_stretch(mesh.size() / stretch_length + 1);
   for_each_stretch(mesh.size(), 0, [&](std::size_t first, std::size_t last) {
@@ -750,27 +750,28 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
 
 namespace {
 
-/// Bytes for each element of a rank's part of the mesh, in single or double precision: on the host, where the
-/// part is made, while its points get their places; and what the field itself takes there and on a device.
+/// Bytes per element of a rank's part: of the Part on the host; in addition while it is made (placing); and
+/// of the Field on the host or on a device.  number: bytes per number; ordered: whether sums need an order
 struct BytesOfElement {
   double part, placing, field_of_host, field_of_device;
 
   BytesOfElement(int degree, double number, bool ordered) {
     const double p = degree + 1, each = p * p * p, own = std::pow(degree, 3), inner = std::pow(p - 2, 3),
-                 shared = own - inner, listed = 8 + 12 * (p - 2);  // forces at points that add more than two
+                 shared = own - inner,
+                 listed = 8 + 12 * (p - 2);  // listed: forces at points with more than two
     const double order = ordered ? 4 * (shared + each - inner) : 0;
     part = 4 * each + 8 * own + order;
     placing = std::max(9 * own + 24, ordered ? 8 * shared + 4 * listed : 0.0);
     field_of_device = each * (4 + 3 * number + 4) + own * (8 * number + 4) + 21 * number;
-    // 4 each: lists of the part that the allocator keeps.
+    // One of the terms 4 · each is for lists of the part that the allocator does not return.
     field_of_host = each * (4 + 4 + 3 * number) + own * (8 * number + 8) + 4 * listed + 12 * number;
   }
 };
 
 }  // namespace
 
-/// Memory of the elements and points of all ranks' parts. Every rank has the whole mesh, and the rank of each
-/// element.
+/// Memory of the elements and points of all ranks' parts. In addition every rank has the whole mesh, and a
+/// list of the rank of each element.
 Simulation::Bytes Simulation::memory_needed(const Runtime& runtime) const {
   const auto each = static_cast<double>(problem_.points_of_element()),
              elements = static_cast<double>(problem_.mesh.size()),

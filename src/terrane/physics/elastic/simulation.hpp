@@ -16,7 +16,7 @@ namespace terrane::elastic {
 /// The tables [source] and [simulation].
 std::span<const Section> sections();
 
-/// The element that is least like a brick, which has 1.
+/// The element with the lowest quality of shape (quality() of layers.hpp; 1 for right angles).
 struct WorstShape {
   std::uint32_t element = 0;
   double quality = 2;

@@ -41,7 +41,7 @@ struct ForceQuads {
   }
 };
 
-/// A point at rest, and its Δt² / m.
+/// Sets w of a point to zero, and its fourth number to Δt² / m.
 template <class T>
 struct RestWithFactor {
   const T* factor;

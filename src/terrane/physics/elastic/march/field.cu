@@ -24,11 +24,11 @@ namespace terrane::elastic {
 
 namespace {
 
-/// Numbers of one element's shape and medium as the kernels read them.
+/// The numbers that describe an element's shape, in the layout that kernels read (numbers.hpp).
 std::vector<double> shape_of_kernel(const Hexahedron& element, Shape shape, const Basis& basis,
                                     bool by_points) {
   std::vector<double> all;
-  if (shape == Shape::curved) {  // by_points: the ten numbers of a point together
+  if (shape == Shape::curved) {  // by_points: [points][10], else [10][points]
     const auto p = static_cast<std::size_t>(basis.points()), each = p * p * p;
     all.resize(10 * each);
     for (std::size_t n = 0; n < each; ++n) {
@@ -49,7 +49,8 @@ std::vector<double> shape_of_kernel(const Hexahedron& element, Shape shape, cons
   all.push_back(map.det);
   return all;
 }
-/// The medium of a margin, and how waves fade along each axis at the points of the basis.
+/// The medium of an element in a margin, and the coefficients of damping for each axis at the points of the
+/// basis.
 std::vector<double> margin_of_kernel(const Problem& problem, const Basis& basis, std::size_t element) {
   const auto& mesh = problem.mesh;
   const auto medium =
@@ -70,7 +71,8 @@ std::vector<double> margin_of_kernel(const Problem& problem, const Basis& basis,
     }
   return all;
 }
-/// Rock at the `each` points of an element, and which part of its moduli mechanisms take.
+/// The medium at the `each` points of an element; with attenuation also the fractions of the moduli that
+/// mechanisms relax.
 std::vector<double> varying_medium_of_kernel(const Medium& medium, const PointRock* rock, std::size_t each,
                                              Rheology rheology) {
   std::vector<double> all;
@@ -101,13 +103,13 @@ std::vector<double> medium_of_kernel(const Medium& medium, Rheology rheology) {
   return all;
 }
 
-/// Elements of one kind with their numbers, `lanes` of them side by side; the last block is filled up with
-/// its last element.
+/// Elements of one kind with their numbers, in blocks of one element per lane; unused lanes of the last block
+/// repeat the last element.
 template <class T>
 struct Batch {
   Segment kind;
   std::size_t first_block = 0, blocks = 0;
-  std::size_t first_force = 0;  // on devices
+  std::size_t first_force = 0;  // index of the first element's first force; on devices only
   Buffer<T> shape, medium, memory;
 };
 
@@ -136,7 +138,7 @@ class FieldOf final : public Field {
  private:
   bool on_cpu() const { return stream_.device().kind == Device::Kind::cpu; }
   std::size_t blocks_of_rows() const { return (most_rows_ + SumPushes<T>::steps - 1) / SumPushes<T>::steps; }
-  /// Points that take their step by leap(); on devices the others do where forces are computed.
+  /// Number of points that leap() advances by a step; on devices the kernels of forces advance all others.
   std::size_t leaping() const { return on_cpu() ? part_.points : part_.meeting; }
   void upload_elements(const Problem& problem);
   void upload_tables(const Problem& problem);
@@ -186,9 +188,9 @@ class FieldOf final : public Field {
   LaneTables<T> lane_tables_;
   DeviceTables<T> device_tables_{};
   Buffer<DeviceTables<T>> spread_;
-  Buffer<std::uint32_t> point_;  // [block][points of an element][lane]
-  std::size_t own_ = 0;  // number of forces that own elements leave, with those of lanes without element
-  Buffer<T> force_;      // rows: [block][points][3][lane]; quads: Vec4 [element][forces_kept()]
+  Buffer<std::uint32_t> point_;  // [blocks][points of an element][lanes]
+  std::size_t own_ = 0;          // number of forces that own elements store, including unused lanes
+  Buffer<T> force_;              // CPU: [blocks][points][3][lanes]; devices: Vec4 [elements][forces_kept()]
   Buffer<Vec4<T>> u_, w_;
   Buffer<ContributionPlaces> places_;
   Buffer<std::uint32_t> list_, absorbing_, contacts_;
@@ -200,19 +202,19 @@ class FieldOf final : public Field {
   Buffer<std::uint32_t> receiver_points_;
   Buffer<T> receiver_weight_, series_;
   std::size_t receivers_ = 0, in_solid_ = 0, rows_ = 0;
-  bool apart_ = true;  // no source pushes a point that a receiver reads
+  bool apart_ = true;  // whether no source acts on a point that a receiver reads
 
   Alone alone_;  // a Comm of this rank alone, for reductions over its own points
   std::optional<Reduction<1>> looks_;
-  Buffer<std::uint8_t> in_fluid_;  // of each point; empty: none
+  Buffer<std::uint8_t> in_fluid_;  // [points] whether the point is in a fluid; empty: none is
 
   Buffer<std::uint32_t> watched_;
   Buffer<Vec4<T>> seen_;
 
   Buffer<std::uint32_t> send_at_, receive_at_;
-  Stream outer_;  // urgent: of outer elements
+  Stream outer_;  // urgent stream, for outer elements
   Event ready_, shared_;
-  // With other ranks one of these two exists.
+  // If there are other ranks, one of these two exists.
   std::unique_ptr<PeerRows<T>> peers_;
   std::optional<Exchange<T>> exchange_;
   std::size_t most_rows_;
@@ -263,7 +265,7 @@ std::uint32_t FieldOf<T>::fits(std::size_t number) const {
   return static_cast<std::uint32_t>(number);
 }
 
-/// Where the first component of a contribution lies; on devices which of all forces it is.
+/// Index in force_ of a contribution's first component; on devices, index of the force (Vec4).
 template <class T>
 std::uint32_t FieldOf<T>::slot(std::size_t contribution) const {
   const auto w = static_cast<std::size_t>(lanes_);
@@ -330,7 +332,7 @@ void FieldOf<T>::upload_elements(const Problem& problem) {
       for (std::size_t k = 0; k < each_ && !points.empty(); ++k)
         points[((batch.first_block + block) * each_ + k) * w + lane] = part_.point[element * each_ + k];
     };
-    constexpr std::size_t elements_at_once = 512;  // of a thread
+    constexpr std::size_t elements_at_once = 512;  // elements that a thread processes at a time
     for (; done < batch.blocks; done += at_once) {
       const auto count = std::min(at_once, batch.blocks - done);
       for_each_stretch(
@@ -356,7 +358,7 @@ void FieldOf<T>::upload_elements(const Problem& problem) {
                                    problem.mesh.rock_of(number, each_));
 }
 
-/// Derivatives, points and weights of an element, and the recursion of attenuation (attenuation.hpp).
+/// Uploads derivatives, points and weights of the basis, and coefficients of attenuation's recursion.
 template <class T>
 void FieldOf<T>::upload_tables(const Problem& problem) {
   device_tables_.points = basis_.points();
@@ -377,8 +379,8 @@ void FieldOf<T>::upload_tables(const Problem& problem) {
   spread_ = Buffer<DeviceTables<T>>(stream_, std::span<const DeviceTables<T>>(&device_tables_, 1));
 }
 
-/// Fills w with rest and the points' factors; points that absorb or touch another medium have theirs
-/// elsewhere.
+/// Sets w to zero, and its fourth number to Δt² / m; to 0 for absorbing points and contacts, which have
+/// separate steps and factors.
 template <class T>
 void FieldOf<T>::upload_factors() {
   UnsetList<T> factor(part_.points);
@@ -432,7 +434,7 @@ void FieldOf<T>::upload_points() {
   upload_places();
 }
 
-/// Where the forces are that points add.
+/// Uploads the indices of the forces that are summed at each point.
 template <class T>
 void FieldOf<T>::upload_places() {
   const auto count = [&](std::size_t p) { return part_.first[p + 1] - part_.first[p]; };
@@ -453,7 +455,7 @@ void FieldOf<T>::upload_places() {
       for (std::size_t n = 0; n < count(p); ++n) list[next++] = slot(from[n]);
     }
   });
-  // Where all points leap, those within an element take what it alone gives them.
+  // If leap() advances all points, points within elements have a single contribution.
   const std::size_t leaping_elements = leaping() > part_.meeting ? part_.elements.size() : 0;
   for_each_stretch(leaping_elements, threads, [&](std::size_t first, std::size_t last) {
     for (std::size_t c = first * each_; c < last * each_; ++c)
@@ -464,7 +466,8 @@ void FieldOf<T>::upload_places() {
   part_.first = {}, part_.contribution = {};
 }
 
-/// Sets up how contributions to shared points, not summed, come from other ranks.
+/// Sets up the exchange of contributions to shared points with other ranks; they are sent individually, not
+/// summed.
 template <class T>
 void FieldOf<T>::share_points(bool through_peers) {
   std::vector<std::uint32_t> send, receive;
@@ -491,7 +494,7 @@ void FieldOf<T>::share_points(bool through_peers) {
   exchange_.emplace(stream_, numbers_of(rows_out), numbers_of(rows_in), 1, comm_);
 }
 
-/// Begins to send shared points, after outer elements were computed on their stream.
+/// Begins to send contributions to shared points, after the outer elements, on their stream.
 template <class T>
 void FieldOf<T>::begin_to_share() {
   if (peers_) {
@@ -569,7 +572,7 @@ void FieldOf<T>::compute_lanes(Batch<T>& batch) {
   const LaneWork<T> work{u_.view().data,           point_.view().data + before,     batch.shape.view().data,
                          batch.medium.view().data, force_.view().data + 3 * before, batch.memory.view().data,
                          batch.kind.axes};
-  constexpr std::size_t chunk = 8;  // blocks: a tenth of a millisecond of work
+  constexpr std::size_t chunk = 8;  // blocks per task: a tenth of a millisecond of work
   for_each((batch.blocks + chunk - 1) / chunk, stream_.threads(), [&](std::size_t c) {
     const NoDenormals zero;
     kernel(lane_tables_, work, c * chunk, std::min((c + 1) * chunk, batch.blocks));
@@ -619,8 +622,9 @@ void FieldOf<T>::compute(Stream& on, bool outer, Vec4<T>* inner_force) {
   }
 }
 
-/// Forces of all elements: outer ones first, and what these contribute to shared points travels while inner
-/// elements are computed. On devices points within elements take their step, or leave their force.
+/// Computes the forces of all elements. Outer elements are first: their contributions to shared points are
+/// sent while inner elements are computed. On devices points within elements are advanced by a step, or, if
+/// inner_force is given, their forces are stored there.
 template <class T>
 void FieldOf<T>::compute(Vec4<T>* inner_force) {
   const bool shares = peers_ || exchange_;
@@ -657,7 +661,7 @@ void FieldOf<T>::leap(const Sum& sum) {
                                  u_.view().data});
 }
 
-/// Adds the sources, then records the step at receivers in a row of the series.
+/// Adds the sources, then records the change of displacement at receivers as a row of the series.
 template <class T>
 void FieldOf<T>::push_and_record() {
   const Push<T> push{pushed_.view().data, pushes_.view().data + 3 * rows_ * pushed_.size(), w_.view().data,
@@ -689,7 +693,7 @@ void FieldOf<T>::step() {
   ++rows_;
 }
 
-/// When as many steps as there are rows are asked for again, they are recorded together in a Graph.
+/// The second time that the full number of rows is requested, these steps are recorded together in a Graph.
 template <class T>
 void FieldOf<T>::steps(std::size_t count) {
   const auto one_by_one = [&] {
@@ -710,7 +714,7 @@ void FieldOf<T>::load_courses(std::span<const double> courses) {
   if (pushed_.size() == 0) return;
   const std::size_t steps = SumPushes<T>::steps, blocks = (courses.size() / sources_ + steps - 1) / steps;
   std::vector<T> rounded(courses.begin(), courses.end());
-  rounded.resize(sources_ * blocks * steps);  // zeros for the rows that are not used
+  rounded.resize(sources_ * blocks * steps);  // unused rows are zero
   courses_.upload(stream_, rounded);
   for_each(stream_, pushed_.size() * blocks,
            SumPushes<T>{push_first_.view().data, push_source_.view().data, push_change_.view().data,
@@ -739,7 +743,8 @@ std::vector<double> FieldOf<T>::watched(Of what) {
   return all;
 }
 
-/// |w|² of a point in a solid, or else in a fluid.
+/// |w|² of a point; 0 for points in the other kind of medium.  fluid: whether points in fluids are wanted, or
+/// in solids
 template <class T>
 struct Squared {
   const Vec4<T>* w;
@@ -774,18 +779,19 @@ std::array<double, 2> FieldOf<T>::largest() {
   return {most(false), wet ? most(true) : 0};
 }
 
-/// use(batch, its memory's numbers, of which the n-th is number(n) in Field::State and lies at place(n)).
+/// Calls use(batch, memory variables of the batch, number, place) for each batch: the n-th variable has the
+/// index number(n) in Field::State, and place(n) in the batch.
 template <class T>
 template <class Use>
 void FieldOf<T>::each_memory(const Use& use) {
   const auto w = static_cast<std::size_t>(lanes_);
-  std::size_t before = 0;  // numbers of other batches
+  std::size_t before = 0;  // number of memory variables in preceding batches
   for (auto& batch : batches_) {
     const auto m = static_cast<std::size_t>(memory_numbers_of(batch.kind.rheology, batch.kind.axes));
     if (m == 0) continue;
     std::vector<T> kept(batch.memory.size(), T(0));
-    // n counts the elements of full blocks, then points, then numbers; what fills up the last block repeats
-    // its last.
+    // n is an index [elements, all lanes of all blocks][points][numbers]; unused lanes of the last block
+    // repeat the last element.
     const auto number = [&](std::size_t n) {
       return before + std::min(n / (each_ * m), batch.kind.count - 1) * each_ * m + n % (each_ * m);
     };
@@ -840,7 +846,7 @@ void FieldOf<T>::set_state(const State& state) {
   });
 }
 
-/// Computes the sums of contributions by a step from rest with Δt² / m = 1.
+/// Sums the contributions at each point.
 template <class Sum, class T>
 struct JustSum {
   Sum forces;

@@ -21,7 +21,7 @@ namespace terrane::elastic {
 
 namespace {
 
-/// Value of every source's course where each step begins, [steps][sources].
+/// Values of every source's course at the beginning of each step, [steps][sources].
 std::vector<double> courses_of(const Problem& problem) {
   const std::size_t steps = problem.steps_taken(), sources = problem.sources.size();
   std::vector<double> all(steps * sources);
@@ -43,7 +43,7 @@ std::vector<double> courses_of(const Problem& problem) {
   return all;
 }
 
-/// The number of steps after which no source acts any more: each force is zero, each moment constant.
+/// The number of steps after which sources no longer act: every force is zero, every moment constant.
 std::size_t quiet_after(const Problem& problem, const std::vector<double>& courses) {
   const std::size_t sources = problem.sources.size(), steps = problem.steps_taken();
   const auto push = [&](std::size_t n, std::size_t s) {
@@ -66,10 +66,10 @@ Part part_of(const Problem& problem, const RankPlace& place) {
   return make_part(problem, place.comm.rank(), place.comm.size(), place.threads, ordered);
 }
 
-/// One rank's part, and what it hands to rank 0.
+/// One rank's part of the run, and the results that it sends to rank 0.
 class Rank {
  public:
-  /// before: what a resumed run has; gets what all ranks record, on rank 0.
+  /// before: the state that a resumed run begins with; on rank 0 it receives the records of all ranks.
   Rank(const Problem& problem, const RankPlace& place, Outcome& before)
       : problem_(problem),
         comm_(place.comm),
@@ -77,7 +77,7 @@ class Rank {
         courses_(courses_of(problem)),
         field_(make_field(problem, part_of(problem, place), {place.device, place.threads, rows_at_once},
                           comm_)) {
-    // A resumed run knows no more than what it finds.
+    // A resumed run does not know earlier values of its fields.
     const auto first = before.first_step;
     const auto quiet = std::max(quiet_after(problem, courses_), first > 0 ? first + 100 : 0);
     solid_ = FieldWatch(first, quiet), fluid_ = FieldWatch(first, quiet);
@@ -110,8 +110,8 @@ class Rank {
     field_->set_state(state);
   }
 
-  /// Does steps from `first` on, to the next snapshot at most, and collects their rows. Returns how many
-  /// steps are done then.
+  /// Computes steps from `first` on, at most to the next snapshot, and collects the records. Returns the
+  /// number of steps done then.
   std::size_t advance(std::size_t first) {
     std::size_t last = std::min(first + rows_at_once, problem_.steps_taken());
     if (const auto every = problem_.snapshots.every; every > 0)
@@ -136,8 +136,8 @@ class Rank {
     return last;
   }
 
-  /// Collective, after `done` steps: the error, on all ranks, where velocities or potentials are no numbers
-  /// or beyond their bound; else empty.
+  /// Collective, after `done` steps: returns an error, on all ranks, if velocities or potentials are NaN or
+  /// exceed their bound; else none.
   std::optional<InputError> lost(std::size_t done) {
     if (!solid_.due(done) && done < problem_.steps_taken()) return {};
     const auto mine = field_->largest();
@@ -178,8 +178,8 @@ class Rank {
   }
 
  private:
-  /// Sends rows of vectors from all ranks to rank 0. which: to what each vector of a row belongs. put(which,
-  /// row, the vector).
+  /// Sends rows of vectors from all ranks to rank 0, which calls put(which, row, vector) for each. which: the
+  /// receiver or point of each vector in a row.
   template <class T, class Put>
   void bring(const std::vector<std::uint32_t>& which, const std::vector<T>& rows, const Put& put) {
     const auto all_which = comm_.gather(std::as_bytes(std::span(which)), 0);
@@ -195,8 +195,8 @@ class Rank {
     }
   }
 
-  /// Sends numbers of every element from all ranks to rank 0. begins: of each element in `out`, and their
-  /// end.
+  /// Sends the values of all elements from all ranks to rank 0. begins: index in `out` of each element's
+  /// first value, and the length of `out`.
   void collect(const std::vector<double>& mine, const std::vector<std::size_t>& begins,
                std::vector<double>& out) {
     const auto elements = comm_.gather(std::as_bytes(std::span(field_->part().elements)), 0);
@@ -215,7 +215,7 @@ class Rank {
     }
   }
 
-  /// The largest |w| / Δt, and its place, among this rank's own elements of solids, or of fluids.
+  /// The largest |w| / Δt, and its position, among this rank's own elements of solids, or of fluids.
   FieldPlace largest_place(bool fluid) {
     const auto& part = field_->part();
     const Basis basis(problem_.degree);
@@ -272,7 +272,7 @@ Outcome march(const Problem& problem, const Runtime& runtime, Keep what) {
     if (!why && what == Keep::state) rank.gather(out);
     return why;
   });
-  if (stopped) std::rethrow_exception(stopped);  // the parts are freed by now, on all ranks together
+  if (stopped) std::rethrow_exception(stopped);  // only now that all ranks have freed their parts together
   return out;
 }
 
@@ -313,7 +313,7 @@ std::vector<double> seismograms(const Problem& problem, const Outcome& outcome, 
     for (std::size_t n = 0; n < taken; ++n)
       changes[n] = outcome.changes[n * 3 * problem.receivers.size() + 3 / each * trace];
     const bool rate = quantity == Quantity::velocity;
-    if (pressure) {  // − χ̈, of leapfrog steps exactly the second difference
+    if (pressure) {  // − χ̈, for leapfrog steps exactly the second difference
       for (std::size_t n = taken; n-- > 0;)
         changes[n] = ((n > 0 ? changes[n - 1] : 0) - changes[n]) / (problem.step * problem.step);
       if (problem.remove_dispersion) changes = shift(changes);

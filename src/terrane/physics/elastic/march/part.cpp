@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::uint32_t none = UINT32_MAX;
 
-/// Builds a Part. `near`: own elements and those that share a corner with one, ascending.
+/// Builds a Part. `near`: the rank's own elements and all that share a corner with one of these, ascending.
 class Builder {
  public:
   Builder(const Problem& problem, int rank, int ranks, int threads, bool ordered)
@@ -75,7 +75,7 @@ class Builder {
   PointRock rock_between(const Place& place, const std::array<Basis::Row, 3>& value) const;
   void keep_points();
 
-  /// Calls use(n) for n < count, the numbers of elements, on all threads.
+  /// Calls use(n) for n < count, indices of elements, on all threads.
   template <class Use>
   void each_of(std::size_t count, const Use& use) const {
     constexpr std::size_t of_a_thread = 512;
@@ -85,8 +85,8 @@ class Builder {
     for_each_stretch(count, threads_, some, of_a_thread);
   }
 
-  /// Calls of(e)(point, n) for the points of near elements that may belong to several: a point always on the
-  /// same thread, and in the order of elements.
+  /// Calls of(e)(point, n) for the points of near elements e that may belong to several elements: all calls
+  /// for a point on one thread, in the order of elements.
   template <class Of>
   void each_in_order(const Of& of) const {
     for_each(ranges_, threads_, [&](std::size_t range) {
@@ -99,13 +99,13 @@ class Builder {
       }
     });
   }
-  /// Whether point n of a near element is within it, where no other element has a part in it.
+  /// Whether point n of a near element lies within it, so that it belongs to no other element.
   bool is_alone(std::size_t near, std::size_t n) const {
     return is_inner(static_cast<int>(n), basis_.points()) &&
            uses_inner(rheology_of(problem_.mesh, near_[near]));
   }
   std::uint32_t partner_of(std::size_t point) const { return partner_.empty() ? none : partner_[point]; }
-  /// R of an absorbing point; null for others.
+  /// R of an absorbing point (Part::leaving); null for other points.
   const std::array<double, 6>* leaving_at(std::uint32_t point) const {
     if (const auto found = at_contacts_.find(point); found != at_contacts_.end()) return &found->second;
     const auto at = place_among_absorbing(point);
@@ -131,7 +131,7 @@ class Builder {
     const auto p = static_cast<std::size_t>(basis_.points());
     return basis_.weight[n % p] * basis_.weight[n / p % p] * basis_.weight[n / p / p];
   }
-  /// Place of an element in near_, or near_.size().
+  /// Index of an element in near_, or near_.size() if it is not there.
   std::size_t near_of(std::uint32_t element) const {
     const auto at = std::lower_bound(near_.begin(), near_.end(), element);
     return at != near_.end() && *at == element ? static_cast<std::size_t>(at - near_.begin()) : near_.size();
@@ -141,22 +141,25 @@ class Builder {
   Basis basis_;
   std::size_t each_;
   int rank_, threads_;
-  std::vector<int> owner_;  // of elements of the mesh; empty: all are this rank's
+  std::vector<int> owner_;  // rank of each element of the mesh; empty: all belong to this rank
   std::vector<std::uint32_t> near_;
   UnsetList<std::uint32_t> near_point_;
   std::size_t near_points_ = 0;
-  /// Of a point where a fluid and a solid touch: the point of the other. Empty: there is none.
+  /// For points at contacts of a fluid and a solid: the point of the other medium. Empty: there are no
+  /// contacts.
   std::vector<std::uint32_t> partner_;
-  /// Sides of near elements, by 6 near + side: of solids at a fluid, of fluids at nothing. Empty: no fluids.
+  /// [6 near + side]: whether this side of a solid element touches a fluid; whether this side of a fluid
+  /// element is a free surface. Empty: there are no fluids.
   std::vector<bool> touches_fluid_, free_of_fluid_;
-  /// Points that elements share, `of_range_` after the other, are ranges; in which an element has points.
+  /// Points that elements may share are divided into ranges of `of_range_` points; in_ranges_: [near
+  /// elements] a bit for each range in which the element has points.
   std::size_t ranges_ = 1;
   std::uint32_t of_range_ = 1;
   UnsetList<std::uint64_t> in_ranges_;
-  UnsetList<double> mass_;                                      // [points] kg; of fluids ∫ 1/κ
-  std::map<std::uint32_t, std::array<double, 6>> at_contacts_;  // R of absorbing points there
-  std::map<std::uint32_t, std::size_t> contact_;                // by the fluid's point
-  std::vector<std::uint32_t> place_;  // of own elements in part.elements, by their place in near_; or none
+  UnsetList<double> mass_;                                      // [points] kg; in fluids ∫ 1/κ
+  std::map<std::uint32_t, std::array<double, 6>> at_contacts_;  // R of absorbing points at contacts
+  std::map<std::uint32_t, std::size_t> contact_;                // index of a contact, by the fluid's point
+  std::vector<std::uint32_t> place_;  // [near elements] index in part.elements, or none
 };
 
 void Builder::find_near(int ranks) {
@@ -178,7 +181,7 @@ void Builder::find_near(int ranks) {
   near_.assign(near.begin(), near.end());
 }
 
-/// Where a fluid and a solid touch, the fluid gets points of its own; `partner_` leads from one to the other.
+/// Gives fluids separate points at contacts with solids; `partner_` connects the two points of each pair.
 void Builder::part_fluids() {
   if (first_where(near_.size(), threads_, [&](std::size_t e) { return fluid(e); }) == near_.size()) return;
   partner_.assign(near_points_, none);
@@ -198,7 +201,7 @@ void Builder::part_fluids() {
     }
   for (std::size_t e = 0; e < near_.size(); ++e) {
     for (std::uint32_t side = 0; side < 6;
-         ++side) {  // a point within a face belongs to its two elements alone
+         ++side) {  // a point within a face belongs only to the face's two elements
       const auto p = point_of(e, static_cast<std::size_t>(point_on_side(side, 1, 1, basis_.points())));
       touches_fluid_[6 * e + side] = !fluid(e) && partner_[p] != none;
       free_of_fluid_[6 * e + side] = fluid(e) && count[p] == 1;
@@ -212,7 +215,7 @@ void Builder::part_fluids() {
   near_points_ = partner_.size();
 }
 
-/// Which points other ranks' elements have, and their partners; empty: none.
+/// [points]: whether a point, or its partner, belongs to an element of another rank; empty if none does.
 std::vector<std::uint8_t> Builder::foreign_points() const {
   std::vector<std::uint8_t> foreign;
   if (owner_.empty()) return foreign;
@@ -229,7 +232,7 @@ std::vector<std::uint8_t> Builder::foreign_points() const {
   return foreign;
 }
 
-/// Outer elements first, then by kind, then so that neighbours are near in memory.
+/// Sorts elements: outer elements first, then by kind, then such that neighbours are close in memory.
 void Builder::order_elements() {
   const auto foreign = foreign_points();
   const auto own = all_where(near_.size(), threads_, [&](std::size_t e) { return mine(e); });
@@ -262,10 +265,10 @@ void Builder::order_elements() {
   }
 }
 
-/// Numbers points that may belong to several elements: in the order in which elements, those of `order`,
-/// touch them first.
+/// Numbers points that may belong to several elements, in the order of the first element of `order` that
+/// contains each point.
 void Builder::number_in_order(const std::vector<std::uint32_t>& order, UnsetList<std::uint32_t>& local) {
-  auto touched = filled_by_threads(local.size(), none, threads_);  // the lowest place in the order
+  auto touched = filled_by_threads(local.size(), none, threads_);  // index in `order` of the first element
   each_of(order.size(), [&](std::size_t at) {
     for (std::size_t n = 0; n < each_; ++n) {
       if (is_alone(order[at], n)) continue;
@@ -293,7 +296,7 @@ void Builder::number_in_order(const std::vector<std::uint32_t>& order, UnsetList
   part.points += before.back();
 }
 
-/// Numbers the other points, those within elements, in the order of elements.
+/// Numbers the points within elements, in the order of elements.
 void Builder::number_inner(const std::vector<std::uint32_t>& order, UnsetList<std::uint32_t>& local) {
   const auto inner = static_cast<std::size_t>(std::pow(basis_.points() - 2, 3));
   const auto before = sums_before_stretches(order.size(), threads_, [&](std::size_t at) {
@@ -308,8 +311,8 @@ void Builder::number_inner(const std::vector<std::uint32_t>& order, UnsetList<st
   part.points += before.back();
 }
 
-/// Points in the order in which elements touch them first, those within elements after the others; those of
-/// other ranks' elements alone get none.
+/// Numbers all points of own elements: in the order of the first element that contains each, points within
+/// elements after all others. Points that only other ranks' elements contain get no number.
 void Builder::number_own() {
   auto local = filled_by_threads(near_points_, none, threads_);
   std::vector<std::uint32_t> at(part.elements.size());
@@ -336,7 +339,7 @@ void Builder::number_own() {
   list_far(first_far);
 }
 
-/// Partners of points here, where other ranks' elements touch them first.
+/// Lists partners of points of this part that only other ranks' elements contain.
 void Builder::list_far(std::uint32_t first_far) {
   if (part.meeting == first_far) return;
   std::vector<bool> found(part.meeting - first_far, false);
@@ -349,7 +352,8 @@ void Builder::list_far(std::uint32_t first_far) {
       }
 }
 
-/// Numbers of points follow the order of elements, so that few elements have points in several ranges.
+/// Divides points into ranges. Points are numbered in the order of elements, so few elements have points in
+/// several ranges.
 void Builder::find_ranges() {
   constexpr std::size_t most = 64;
   const int threads = thread_count(threads_);
@@ -364,13 +368,14 @@ void Builder::find_ranges() {
   });
 }
 
-/// Lists for each point that several may share the contributions of its elements, in the order of elements:
-/// as points of near elements, place in near_ · points of an element + point.
+/// Lists the contributions to each point that several elements may share, in the order of elements. A
+/// contribution is index of the element in near_ · each_ + point here; exchange_lists() converts it.
 void Builder::list_contributions() {
   if (near_.size() * each_ >= UINT32_MAX)
     throw InputError("elastic: mesh", "a rank's part has more than four thousand million points of elements",
                      "Take more ranks.");
-  // first[p + 1]: how many p has; then where they begin; then, as they are put down, where they end.
+  // first[p + 1] is first the number of contributions to p; then their beginning; then, once they are
+  // written, their end.
   auto& first = part.first = filled_by_threads(part.meeting + 1, std::uint32_t{0}, threads_);
   each_in_order([&](std::size_t) { return [&](std::uint32_t p, std::size_t) { ++first[p + 1]; }; });
   const auto before =
@@ -387,8 +392,8 @@ void Builder::list_contributions() {
   });
 }
 
-/// Both ranks list what one sends the other in the same order: by the first element (and the number in it) of
-/// each point, then by contributions.
+/// Lists the contributions that this rank sends and receives. Both ranks sort them equally: by the first
+/// element that contributes to the point (and the point's index in it), then by contribution.
 void Builder::exchange_lists() {
   struct Item {
     int rank;
@@ -401,7 +406,7 @@ void Builder::exchange_lists() {
   auto& all = part.contribution;
   const auto place = [&](std::uint32_t c) { return place_[c / each_] * each_ + c % each_; };
   std::vector<Item> in, out;
-  // Nobody else has an element at points within; where near elements are all own ones, at none.
+  // Points within elements belong to no other rank; if all near elements are own ones, no point does.
   std::vector<int> others;
   for (std::size_t p = 0; p < part.meeting && part.elements.size() != near_.size(); ++p) {
     others.clear();
@@ -442,7 +447,7 @@ void Builder::exchange_lists() {
       if (neighbour.rank == item.rank) neighbour.send.push_back(item.at);
 }
 
-/// Added at each point in the order of elements.
+/// Computes masses; contributions are added at each point in the order of elements.
 void Builder::add_mass() {
   mass_ = UnsetList<double>(part.points);
   const auto fill = [&](std::size_t first, std::size_t last) {
@@ -472,7 +477,7 @@ void Builder::add_mass() {
   });
 }
 
-/// The pressure at the free surface of a fluid is zero: its potential stays zero.
+/// Fixes the potential at free surfaces of fluids at zero, because the pressure is zero there.
 void Builder::hold_free_surfaces() {
   if (free_of_fluid_.empty()) return;
   const int p = basis_.points();
@@ -484,7 +489,7 @@ void Builder::hold_free_surfaces() {
           part.factor[point] = 0;
 }
 
-/// Fixes the outer edge of a margin: its displacement stays zero.
+/// Fixes the displacement at the outer edges of margins at zero.
 void Builder::hold_margins() {
   const int p = basis_.points();
   const auto& mesh = problem_.mesh;
@@ -504,7 +509,7 @@ void Builder::hold_margins() {
     }
 }
 
-/// Inverse of a symmetric 3 × 3 matrix: xx, yy, zz, yz, xz, xy.
+/// Inverse of a symmetric 3 × 3 matrix, given as xx, yy, zz, yz, xz, xy.
 std::array<double, 6> inverse(const std::array<double, 6>& a) {
   const Vector x{a[0], a[5], a[4]}, y{a[5], a[1], a[3]}, z{a[4], a[3], a[2]};
   const auto yz = cross(y, z), zx = cross(z, x), xy = cross(x, y);
@@ -512,7 +517,7 @@ std::array<double, 6> inverse(const std::array<double, 6>& a) {
   return {yz[0] / det, zx[1] / det, xy[2] / det, xy[1] / det, yz[2] / det, yz[1] / det};
 }
 
-/// use(point, what the face adds to its damping), where it absorbs.
+/// Calls use(point, contribution to the point's damping matrix) for the points of an absorbing face.
 template <class Use>
 void Builder::damp_by_face(std::size_t face, const Use& use) const {
   const auto [element, side] = problem_.mesh.absorbing[face];
@@ -532,7 +537,8 @@ void Builder::damp_by_face(std::size_t face, const Use& use) const {
     const Vector normal{c[0] / size, c[1] / size, c[2] / size};
     const auto medium = rock ? own.with(rock[n]) : own;
     const auto speeds = medium.speeds(normal);
-    // P across the face beyond S; of a potential χ̇ / (ρ c)
+    // s: damping of all components by S waves; more: of the normal component by P waves, in excess of s.
+    // Fluids: χ̇ / (ρ c).
     const double s = fluid(e) ? area / (medium.density * speeds[0])
                               : medium.density * area * 0.5 * (speeds[1] + speeds[2]),
                  more = fluid(e) ? 0 : medium.density * area * speeds[0] - s;
@@ -544,7 +550,7 @@ void Builder::damp_by_face(std::size_t face, const Use& use) const {
   }
 }
 
-/// The same of an element in which waves fade.
+/// The same for the points of an element of a matched layer.
 template <class Use>
 void Builder::damp_by_fading(std::size_t near, const Use& use) const {
   const auto& mesh = problem_.mesh;
@@ -566,8 +572,8 @@ void Builder::damp_by_fading(std::size_t near, const Use& use) const {
   }
 }
 
-/// Faces, then elements, say on all threads which points they damp and by how much, some at a time; it is
-/// added in their order.
+/// Computes R at all points that absorbing faces or matched layers damp. All threads compute the
+/// contributions of some faces or elements at a time; these are added in order, faces first.
 void Builder::add_absorbing() {
   const std::size_t faces = problem_.mesh.absorbing.size(),
                     all = faces + (problem_.mesh.fading.empty() ? 0 : near_.size());
@@ -612,11 +618,11 @@ void Builder::add_absorbing() {
   });
 }
 
-/// Coupling of a solid and a fluid, of normal displacement and pressure: areas of the faces where they touch,
-/// times weights.
+/// Lists the contacts of solids and fluids. The area of a point, by which normal displacement and pressure
+/// are coupled, is the sum of face areas times quadrature weights.
 void Builder::add_contacts() {
   if (partner_.empty()) return;
-  std::map<std::uint32_t, Vector> area;  // by the solid's point
+  std::map<std::uint32_t, Vector> area;  // area of each solid's point
   const int p = basis_.points();
   for (std::size_t e = 0; e < near_.size(); ++e)
     for (std::uint32_t side = 0; side < 6; ++side) {
@@ -659,7 +665,8 @@ Vector turned(const std::array<double, 6>& r, const Vector& by) {
           r[4] * by[0] + r[3] * by[1] + r[2] * by[2]};
 }
 
-/// Rock at a place: where it varies, that of the polynomials through the points. value: of these.
+/// The medium at a position; if it varies, interpolated by the polynomials of the element.  value: values of
+/// the polynomials at the position, [ξ, η, ζ]
 PointRock Builder::rock_between(const Place& place, const std::array<Basis::Row, 3>& value) const {
   const auto* const rock = problem_.mesh.rock_of(place.element, each_);
   if (!rock) return problem_.mesh.medium_of(place.element).point();
@@ -696,13 +703,13 @@ void Builder::add_sources() {
         for (std::size_t r = 0; r < 3; ++r) gradient[d] += along[r] * map.cofactor[r][d] / map.det;
       for (std::size_t d = 0; d < 3; ++d)
         change[d] = part.factor[point] * (source.is_moment ? dot(row[d], gradient) : m[d] * phi);
-      // An explosion in a fluid: − M φ_n / κ
+      // An explosion in a fluid contributes − M φ_n / κ.
       if (fluid(e)) change = {-part.factor[point] * m[0] * phi / rock[1], 0, 0};
       if (const auto* const r = leaving_at(point)) change = turned(*r, change);
       if (change == Vector{}) continue;
       part.sources.push_back({point, s, change});
       if (const auto at = contact_.find(point);
-          at != contact_.end()) {  // the source pushes the solid in the same step
+          at != contact_.end()) {  // at a contact the source also acts on the solid, in the same step
         const auto& contact = part.contacts[at->second];
         Vector push;
         for (std::size_t d = 0; d < 3; ++d) push[d] = contact.area[d] * change[0] / contact.mass_solid;
@@ -734,7 +741,7 @@ void Builder::add_receivers() {
       }
       const Vector along{slope[0][i] * value[1][j] * value[2][k], value[0][i] * slope[1][j] * value[2][k],
                          value[0][i] * value[1][j] * slope[2][k]};
-      for (std::size_t d = 0; d < 3; ++d) {  // the potential, or ∇χ / ρ
+      for (std::size_t d = 0; d < 3; ++d) {  // weights of the potential χ, or of ∇χ / ρ
         double of = d == 0 ? phi : 0;
         if (!problem_.records_pressure) {
           of = 0;

@@ -1,9 +1,10 @@
-// One rank's part of a problem: its elements in the order in which they are computed, its points, and in
-// which order what elements contribute to a point is added.
+// One rank's part of a problem: its elements in the order in which they are computed, its points, and the
+// order in which contributions of elements are summed at each point.
 //
-// Every point adds contributions in the order of the elements' numbers in the whole mesh, also those of other
-// ranks' elements, which come as they are and not summed. So all ranks that share a point compute the same
-// bits for it, as one rank alone would, and displacements need never be sent.
+// At each point, contributions are added in the order of the elements' indices in the whole mesh, also those
+// of other ranks' elements, which are therefore sent individually, not summed. So all ranks that share a
+// point compute bitwise identical values there, equal to those of a run on one rank, and displacements need
+// not be sent.
 #pragma once
 
 #include <cstdint>
@@ -15,87 +16,91 @@
 
 namespace terrane::elastic {
 
-/// Elements of one kind, one after the other in Part::elements.
+/// Elements of one kind, contiguous in Part::elements.
 struct Segment {
   Shape shape;
   Rheology rheology;
-  unsigned axes;  ///< axes along which waves fade
-  bool outer;     ///< true: shares points with other ranks, so it is computed first
+  unsigned axes;  ///< axes along which matched layers damp waves
+  bool outer;     ///< true: elements share points with other ranks, so they are computed first
   std::size_t first, count;
 };
 
 struct Neighbour {
   int rank;
-  std::vector<std::size_t> send;  ///< own contributions: element in Part::elements · points + point
+  std::vector<std::size_t> send;  ///< own contributions to send: index in Part::elements · each + point
   std::size_t first_received, received;
 };
 
 struct PointSource {
   std::uint32_t point, source;
-  Vector change;  ///< change of w for a unit of the source's time function, m
+  Vector change;  ///< change of w for a source time function of 1, m
 };
 
 struct PointReceiver {
   std::uint32_t receiver;
-  std::size_t element;         ///< in Part::elements
-  bool in_fluid;               ///< those in solids come first
+  std::size_t element;         ///< index in Part::elements
+  bool in_fluid;               ///< receivers in solids precede those in fluids
   std::vector<double> weight;  ///< [points of the element]; in a fluid [points of the element][3]
 };
 
-/// A place where a fluid and a solid touch: a point of each.
+/// A pair of points at the same position, of a fluid and of a solid in contact.
 struct Contact {
   std::uint32_t fluid, solid;
-  Vector area;           ///< area with its normal, which points out of the solid, m²
-  double leaving_fluid;  ///< R of these points, as of Part::leaving
+  Vector area;           ///< area times normal, which points out of the solid, m²
+  double leaving_fluid;  ///< R of these points, as in Part::leaving
   std::array<double, 6> leaving_solid;
-  double mass_solid;  ///< kg
+  double mass_solid;  ///< mass of the solid's point, kg
 };
 
-/// A point to which no element of the part contributes, on the other side of a contact; and where it lies.
+/// A point on the other side of a contact to which only elements of other ranks contribute, and its position
+/// in one of these elements.
 struct FarPoint {
-  std::uint32_t point, element;  ///< number of a point in the part, of an element in the mesh
-  std::size_t n;                 ///< point of the element
+  std::uint32_t point, element;  ///< index of the point in the part; of the element in the mesh
+  std::size_t n;                 ///< index of the point in the element
 };
 
 struct Part {
-  std::vector<std::uint32_t> elements;  ///< numbers in the mesh
+  std::vector<std::uint32_t> elements;  ///< indices in the mesh
   std::vector<Segment> segments;
-  std::size_t each = 0;            ///< points of an element
+  std::size_t each = 0;            ///< number of points of an element
   UnsetList<std::uint32_t> point;  ///< [elements][each]
   std::size_t points = 0;
-  std::size_t meeting = 0;  ///< from here on each belongs to one element alone, within it (uses_inner)
+  std::size_t meeting = 0;  ///< points from this index on lie within an element, and belong to no other
 
-  /// Contributions of point p < meeting: from first[p] to first[p + 1]. Each is element · points + point of
-  /// an own element, or own() + number of what is received. Both are empty where sums need no order.
+  /// Contributions to point p < meeting: contribution[first[p]] … contribution[first[p + 1] − 1]. Each value
+  /// is element · each + point for own elements, or own() + index among received contributions. Both lists
+  /// are empty if sums need no order.
   UnsetList<std::uint32_t> first, contribution;
   std::size_t own() const noexcept { return elements.size() * each; }
   std::size_t received = 0;
   std::vector<Neighbour> neighbours;
 
-  /// [points] Δt² / m, m in kg, of fluids ∫ 1/κ; 0 where the outer edge of a margin holds the displacement,
-  /// or a fluid's free surface the potential, at 0
+  /// [points] Δt² / m, with m in kg, in fluids ∫ 1/κ; 0 at points where u = 0: at the outer edge of a margin,
+  /// and (for the potential) at the free surface of a fluid
   UnsetList<double> factor;
 
-  /// Points through which waves leave or in which they fade, and there R = (1 + ½ Δt C/m)⁻¹: xx, yy, zz, yz,
-  /// xz, xy. Ascending. Then w⁺ = R (2 w + Δt² f / m) − w, centred in time.
+  /// Points of absorbing faces and matched layers, ascending; and R = (1 + ½ Δt C/m)⁻¹ at these points: xx,
+  /// yy, zz, yz, xz, xy, with the damping matrix C. The step is w⁺ = R (2 w + Δt² f / m) − w, centred in
+  /// time.
   std::vector<std::uint32_t> absorbing;
   std::vector<std::array<double, 6>> leaving;
 
-  std::vector<Contact> contacts;  ///< faces between solids and fluids; `absorbing` lacks their points
+  std::vector<Contact> contacts;  ///< contacts of solids and fluids; their points are not in `absorbing`
   std::vector<FarPoint> far;
 
-  std::vector<PointSource> sources;  ///< in the order of points, then of sources
+  std::vector<PointSource> sources;  ///< sorted by point, then by source
   std::vector<PointReceiver> receivers;
 };
 
-/// How an element is computed, and how many numbers it keeps per point.
+/// The kind of an element's medium, and its number of memory variables per point.
 Rheology rheology_of(const Mesh& mesh, std::size_t element);
 std::size_t memory_of(const Mesh& mesh, std::size_t element);
-/// Where the numbers of each element begin in the list of all that elements keep; and the list's end.
+/// The index at which each element's memory variables begin in the list of all elements; and the list's
+/// length.
 std::vector<std::size_t> memory_begins(const Problem& problem);
 
-/// The part of rank `rank` of `ranks` of a settled problem. threads: 0 for all; the part does not depend on
-/// them. ordered: with the order of contributions, which sums that are not fixed do not need.
+/// Makes the part of rank `rank` of `ranks` of a settled problem. threads: 0 for all; the part does not
+/// depend on them. ordered: whether the order of contributions is listed; only fixed sums need it.
 Part make_part(const Problem& problem, int rank, int ranks, int threads = 0, bool ordered = true);
 
 }  // namespace terrane::elastic

@@ -11,7 +11,7 @@
 namespace terrane::elastic {
 
 Hexahedron Mesh::element(std::size_t n) const {
-  if (n < curve.size() && curve[n] != straight)  // while curves are filled in, there are fewer of them
+  if (n < curve.size() && curve[n] != straight)  // `curve` may be shorter while a mesh is being made
     return Hexahedron(&curves[curve[n]]);
   std::array<Vector, 8> corners;
   for (std::size_t a = 0; a < 8; ++a) corners[a] = nodes[elements[n][a]];
@@ -20,7 +20,7 @@ Hexahedron Mesh::element(std::size_t n) const {
 
 namespace {
 
-/// Whether the nodes of element n exist and the element is neither turned nor folded.
+/// Whether the nodes of element n exist and the element is neither inverted nor folded.
 bool is_whole(const Mesh& mesh, std::size_t n) {
   for (const auto node : mesh.elements[n])
     if (node >= mesh.nodes.size()) return false;
@@ -30,7 +30,7 @@ bool is_whole(const Mesh& mesh, std::size_t n) {
   return true;
 }
 
-/// Says what is_whole misses.
+/// Throws the error of an element for which is_whole() is false.
 void check_shape(const Mesh& mesh, std::size_t n) {
   for (const auto node : mesh.elements[n])
     if (node >= mesh.nodes.size())

@@ -13,18 +13,19 @@ namespace terrane::elastic {
 
 namespace {
 
-constexpr std::size_t elements_at_once = 512;            // of a thread
-constexpr int in_face[3][2] = {{1, 2}, {0, 2}, {0, 1}};  // the other axes
+constexpr std::size_t elements_at_once = 512;            // elements that a thread processes at a time
+constexpr int in_face[3][2] = {{1, 2}, {0, 2}, {0, 1}};  // axes in a face, by the axis normal to it
 
-/// An edge by its two corners, a face by its three lowest, ascending; and whose it is.
+/// An edge, identified by the nodes of its two corners, or a face, by its three lowest nodes, ascending; of:
+/// index of this edge or face of an element.
 struct Entity {
   std::array<std::uint32_t, 3> nodes;
   std::uint32_t of;
   bool operator<(const Entity& o) const { return nodes != o.nodes ? nodes < o.nodes : of < o.of; }
 };
 
-/// One number for each different entity(of), of < count, in the order of their nodes. They are put into the
-/// buckets of their lowest nodes by all threads, in any order; each bucket is then sorted by itself.
+/// Numbers entity(of), of < count, in the order of their nodes: equal entities get the same number. All
+/// threads put them, in any order, into a bucket for their lowest node; then each bucket is sorted.
 template <class EntityOf>
 std::size_t numbered(std::size_t count, std::size_t nodes, int threads, const EntityOf& entity,
                      UnsetList<std::uint32_t>& number) {
@@ -66,7 +67,7 @@ std::size_t numbered(std::size_t count, std::size_t nodes, int threads, const En
 }
 
 struct Edge {
-  int axis, corner;  // corner: its lower end
+  int axis, corner;  // corner: the edge's lower end
 };
 constexpr std::array<Edge, 12> edges = [] {
   std::array<Edge, 12> all{};
@@ -77,13 +78,13 @@ constexpr std::array<Edge, 12> edges = [] {
   return all;
 }();
 
-/// Corner of a face at (p, q) = 0 or 1.
+/// Number of a face's corner at (p, q), each 0 or 1.
 int corner_of_side(std::uint32_t side, int p, int q) {
   const int r = static_cast<int>(side / 2), high = static_cast<int>(side % 2);
   return high << r | p << in_face[r][0] | q << in_face[r][1];
 }
 
-/// Face number `of`, of six of each element that vertices(n) has the corners of.
+/// The face with index `of`: side of % 6 of element of / 6.  vertices(n): corners of element n
 template <class Vertices>
 Entity face_of(std::size_t of, const Vertices& vertices) {
   const std::array<std::uint32_t, 8> nodes = vertices(of / 6);
@@ -95,8 +96,8 @@ Entity face_of(std::size_t of, const Vertices& vertices) {
   return {{four[0], four[1], four[2]}, static_cast<std::uint32_t>(of)};
 }
 
-/// How a face's own axes lie in an element: they begin at its lowest corner, and the first goes to the lower
-/// of that corner's neighbours.
+/// The orientation of a face's own axes in an element. They begin at the face's lowest node; the first is
+/// directed to the lower one of that node's two neighbours in the face.
 struct Turn {
   bool flip_p, flip_q, swap;
 };
@@ -119,10 +120,10 @@ int point_on_side(std::uint32_t side, int p, int q, int points) {
 
 namespace {
 
-/// Numbers of what elements share, and where each kind begins: corners, then points on edges, on faces,
-/// inside.
+/// Numbers of corners, edges and faces, which elements share; and the first point number of each kind: points
+/// at corners are first, then those on edges, on faces, inside elements.
 struct SharedNumbers {
-  // Numbers of the nodes, and of the 12 edges and the 6 faces of each element.
+  // [nodes], [12 edges of each element], [6 faces of each element]
   UnsetList<std::uint32_t> corner, edge, face;
   std::size_t first_edge = 0, first_face = 0, first_inner = 0;
 
@@ -146,7 +147,7 @@ struct SharedNumbers {
                   inner * inner * numbered(6 * elements.size(), mesh.nodes.size(), threads, its_face, face);
   }
 
-  /// Writes the numbers of the points of element e of the list, which has these nodes, to `point`.
+  /// Writes to `point` the numbers of all points of element e of the list.  nodes: the element's corners
   void put(std::size_t e, const std::array<std::uint32_t, 8>& nodes, int points, std::uint32_t* point) const {
     const int last = points - 1, stride[3] = {1, points, points * points};
     const auto inner = static_cast<std::size_t>(points - 2);
@@ -208,7 +209,7 @@ UnsetList<std::array<std::uint32_t, 6>> neighbours_of(const Mesh& mesh, int thre
   const auto vertices = [&](std::size_t n) { return mesh.vertices(n); };
   const auto faces = numbered(
       sides, mesh.nodes.size(), threads, [&](std::size_t of) { return face_of(of, vertices); }, face);
-  // The sum of the one or two elements at each face: without one of them the other is left.
+  // The sum of the indices of the one or two elements at each face: minus one index it is the other.
   auto sum = filled_by_threads(faces, std::uint64_t{0}, threads);
   auto count = filled_by_threads(faces, std::uint8_t{0}, threads);
   for_each_stretch(sides, threads, [&](std::size_t first, std::size_t last) {

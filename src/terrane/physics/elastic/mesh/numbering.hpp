@@ -1,5 +1,5 @@
-// Points of elements that share corners, edges and faces are the same points: found from the corners' numbers
-// alone, never from coordinates.
+// Numbers the points of elements. Points on shared corners, edges and faces get the same number, determined
+// only from the indices of corner nodes, not from coordinates.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,18 @@ struct Numbering {
   std::size_t count = 0;
 };
 
-/// Numbers the points of these elements of a mesh. points: in each direction. The numbers do not depend on
-/// threads. Throws InputError: there are more points than numbers of 32 bits.
+/// Numbers the points of these elements of a mesh. points: number in each direction. The result does not
+/// depend on threads. Throws InputError if there are more points than numbers of 32 bits.
 Numbering number_points(const Mesh& mesh, int points, std::span<const std::uint32_t> elements,
                         int threads = 0);
 
-/// Elements that each element of the mesh has a face in common with. [elements][6], by sides; `nobody` where
-/// there is none.
+/// The neighbours of each element of the mesh through its faces: [elements][sides], `nobody` if there is
+/// none.
 inline constexpr std::uint32_t nobody = UINT32_MAX;
 UnsetList<std::array<std::uint32_t, 6>> neighbours_of(const Mesh& mesh, int threads = 0);
 
-/// Number in the element of point (p, q) of a side; p along the lower of the two axes in the face.
+/// Index in the element of point (p, q) of a side. p is along the first of the two axes in the face, in the
+/// order ξ, η, ζ; q along the second.
 int point_on_side(std::uint32_t side, int p, int q, int points);
 
 }  // namespace terrane::elastic

@@ -17,7 +17,7 @@ struct Bisection {
   std::vector<std::uint32_t> order;
   std::vector<int> rank;
 
-  void cut(std::size_t first, std::size_t last, int low, int high) {  // ranks low … high − 1
+  void cut(std::size_t first, std::size_t last, int low, int high) {  // among ranks low … high − 1
     if (high - low == 1) {
       for (std::size_t n = first; n < last; ++n) rank[order[n]] = low;
       return;

@@ -1,4 +1,4 @@
-// Which rank computes which elements.
+// Assigns elements to ranks.
 #pragma once
 
 #include <vector>
@@ -7,16 +7,16 @@
 
 namespace terrane::elastic {
 
-/// The rank of each element: the box of the centres is cut across its longest side, again and again, each
-/// time in the ratio of the ranks on both sides. Of equal centres the element with the lower number goes
-/// first, so the parts depend on the mesh alone.
+/// The rank of each element by recursive bisection: the box of the elements' centres is cut across its
+/// longest side, in the ratio of the numbers of ranks on both sides. Equal coordinates are ordered by the
+/// element's index, so the result depends only on the mesh.
 std::vector<int> bisect(const Mesh& mesh, int ranks, int threads = 0);
 
-/// Gives elements to the rank that they share most faces with, where it is not their own, as long as no rank
-/// has one percent more or less than its part: rough cuts through meshes without rows become smooth.
+/// Smooths rough cuts through unstructured meshes: moves elements to the rank with which they share most
+/// faces, as long as each rank's number of elements stays within one per cent of the mean.
 void smooth(const Mesh& mesh, int ranks, std::vector<int>& rank, int threads = 0);
 
-/// Bisected, and then smooth. docs/decisions/0017-partition.md compares this with METIS.
+/// bisect(), then smooth(). docs/decisions/0017-partition.md compares this with METIS.
 std::vector<int> partition(const Mesh& mesh, int ranks, int threads = 0);
 
 }  // namespace terrane::elastic
