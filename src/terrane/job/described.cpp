@@ -351,8 +351,9 @@ Body body_of(const Config& raw, const Units& units, const Surfaces& surfaces,
 }  // namespace
 
 Ground ground_of(const Description& earth) {
-  return [ground = Description{{}, {}, {}, {}, {}, earth.topography, {}}](
-             double easting, double northing) { return ground.ground(easting, northing); };
+  return [ground = Description{{}, {}, {}, {}, {}, earth.topography, {}}](double easting, double northing) {
+    return ground.ground(easting, northing);
+  };
 }
 
 Description described(const Config& table, const std::optional<Projection>& projection,

@@ -70,7 +70,8 @@ std::span<const Key> simulation_keys() {
         "1 to 2 % near the sources, 8 for 0.5 %; farther away stretching matters, too. For plane waves 1.6 "
         "times as many vertically, in the surrounding medium: 4 for 1 % over layers."},
        {"min_width_limits", "length or list of 2 lengths", "none",
-        "For planned meshes: smallest and largest width of the smallest cells; or their width. Vertically half "
+        "For planned meshes: smallest and largest width of the smallest cells; or their width. Vertically "
+        "half "
         "of it; cells are narrower only where contrasts are closer to each other."},
        {"stretching", "number or list of 2 numbers", "1.3",
         "For planned meshes: factor by which cells grow away from sources and receivers, up to 1.5; or [in "

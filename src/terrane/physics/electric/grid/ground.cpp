@@ -196,9 +196,10 @@ std::string lower_to_ground(const TensorMesh& mesh, const std::vector<double>& g
     ++count;
   }
   return count == 0 ? ""
-                    : fmt::format("{} electrodes on the ground are lowered by {:.3g} m or less, to the cells "
-                                  "that have ground",
-                                  count, furthest);
+                    : fmt::format(
+                          "{} electrodes on the ground are lowered by {:.3g} m or less, to the cells "
+                          "that have ground",
+                          count, furthest);
 }
 
 void refuse_air(const TensorMesh& mesh, const std::vector<double>& ground, const Point& p,
