@@ -9,7 +9,7 @@
 
 namespace terrane::acoustic {
 
-/// The boundary on a side of an axis; a wall where the grid does not have that axis.
+/// The boundary on a side of an axis; a wall if the grid has only one node on that axis.
 inline Boundary side_of(const Problem& p, int axis, int side) {
   return p.grid.there(axis) ? p.sides[static_cast<std::size_t>(axis)][static_cast<std::size_t>(side)]
                             : Boundary::wall;

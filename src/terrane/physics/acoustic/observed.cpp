@@ -58,7 +58,7 @@ class Places {
   }
 
   std::vector<Place> shots;
-  std::vector<std::vector<std::size_t>> found;  ///< [shots][receivers]
+  std::vector<std::vector<std::size_t>> found;  ///< [shots][receivers] index of the assigned trace
   std::size_t taken = nowhere;
 
  private:

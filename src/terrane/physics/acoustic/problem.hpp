@@ -68,7 +68,7 @@ enum class Boundary { cpml, sponge, free_surface, wall };
 inline constexpr std::array<std::string_view, 4> boundary_names{"cpml", "sponge", "free_surface", "wall"};
 inline constexpr std::array<std::string_view, 4> equation_names{"constant_density", "variable_density", "vti",
                                                                 "tti"};
-inline constexpr int up = 0, north = 1, east = 2;  ///< axes of arrays
+inline constexpr int up = 0, north = 1, east = 2;  ///< indices of axes in arrays
 using Place = std::array<double, 3>;               ///< easting, northing, up, m
 
 struct Layers {
@@ -105,7 +105,7 @@ inline constexpr std::array<std::string_view, 4> component_names{"pressure", "ve
                                                                  "velocity_north", "velocity_up"};
 /// Throws InputError that lists the names.
 Component component_of(std::string_view name);
-constexpr int axis_of(Component component) { return 3 - static_cast<int>(component); }  ///< of a velocity
+constexpr int axis_of(Component component) { return 3 - static_cast<int>(component); }  ///< velocities only
 
 /// One component, recorded at one position.
 struct Tap {
@@ -156,7 +156,7 @@ struct Problem {
   double step = 0;         ///< s; 0: 0.9 of the longest stable step
   bool exact_time = true;  ///< whether the run corrects time dispersion (time_dispersion.hpp)
   std::vector<Shot> shots;
-  std::vector<Component> record{Component::pressure};  ///< at every receiver
+  std::vector<Component> record{Component::pressure};  ///< components that every receiver records
   double even_density = 1000;  ///< kg/m³: uniform ρ in ρ v_t = −∇p; variable_density uses `density` instead
 
   /// Lists all members; job/fields.hpp says what the list is used for. The medium is sent separately, because
@@ -213,8 +213,8 @@ struct Problem {
   /// that neither stencils nor the interpolation of sources and receivers reach into the layer.
   Index margin(int axis, int side) const;
   IndexBox<3> whole() const;  ///< the mesh and its margins
-  Index points() const;       ///< M of the differences as computed: 2, 4, 6 or 8
-  Index reach() const;        ///< nodes on each side that a step reads: M, or 2M where differences are nested
+  Index points() const;       ///< M of the differences that kernels compute: 2, 4, 6 or 8
+  Index reach() const;        ///< nodes on each side that a step reads: M, or 2M if differences are nested
   int fields() const { return equation == Equation::vti || equation == Equation::tti ? 2 : 1; }
   bool hears_velocities() const;
   std::size_t traces(const Shot& shot) const { return record.size() * shot.receivers.size(); }

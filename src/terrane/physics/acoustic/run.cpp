@@ -650,7 +650,7 @@ Outcome run_shots(const Problem& problem, const Settings& settings, const Runtim
   if (checkpoint.resume && !checkpoint.file.empty())
     out.first_shot = read_checkpoint(checkpoint.file, problem, settings, out);
   const OnExit tidy([&] { ShotFiles::remove_empty_folder(checkpoint); });
-  cut_of(problem, settings, ranks);  // throws before the others are called
+  cut_of(problem, settings, ranks);  // an error should come now, before other ranks are called
   const auto put = [&](Packet& packet) {
     const bool dealt = dealt_among(problem, settings, ranks) == Dealt::yes;
     const PutBareFields put_bare{packet};

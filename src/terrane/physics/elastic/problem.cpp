@@ -298,7 +298,7 @@ Stiffest stiffest_contact(const Mesh& mesh, const Basis& basis) {
   }
   std::stable_sort(by_measure.begin(), by_measure.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
-  constexpr std::size_t most = 1000;  // some seconds of work
+  constexpr std::size_t most = 1000;  // number of pairs that take some seconds
   by_measure.resize(std::min(by_measure.size(), most));
   std::vector<Touching> chosen;
   for (const auto& [measure, pair] : by_measure) chosen.push_back(pair);

@@ -18,7 +18,7 @@ namespace terrane::acoustic {
 enum class Dispersion {
   put_in,
   take_out
-};  ///< put_in: into wavelets before the run; take_out: of traces after it
+};  ///< put_in: adds dispersion to wavelets before a run; take_out: removes it from traces after it
 
 /// traces [samples, traces], changed in place.  threads: as for thread_count()
 void warp(std::vector<double>& traces, std::size_t samples, Dispersion direction, int threads);

@@ -45,7 +45,7 @@ struct Wavelet {
           "Time between the samples of the file.");
   }
 
-  /// t₀.
+  /// t₀, s: `delay`, or the default of this kind.
   double start() const;
   double largest() const;  ///< largest |s|: at the peak, or over the samples
   /// The times between which the wavelet is not negligible; for samples, times of the first and the last.

@@ -118,7 +118,7 @@ struct CorrelateWithAxis {
 /// the east.
 template <class T>
 struct CorrelateApart {
-  View<const T, 3> sent, sent_q, back, back_q;  // q: of a medium with an axis
+  View<const T, 3> sent, sent_q, back, back_q;  // sent_q, back_q: second fields of a medium with an axis
   View<T, 3> image;
   Index lag;
   bool axis;

@@ -270,7 +270,7 @@ class Compressed final : public History<T> {
   /// Rows are decompressed just before use, three for each step, into a buffer that stays in the cache.
   void meet(Stream& stream, const Returning<T>& back, const Passes& passes, Index n, Index count,
             const typename History<T>::Meet& use) override {
-    std::vector<const std::byte*> records;  // from n + 1 down
+    std::vector<const std::byte*> records;  // records n + 1, n, … n − count
     for (Index m = n + 1; m >= n - count; --m) records.push_back(m >= 0 ? records_->get(stream, m) : nullptr);
     const auto unfold = [&](Index step, const IndexBox<3>& nodes, const View<const T, 3>& next) {
       const auto some = overlap(nodes, mesh_);
@@ -408,13 +408,13 @@ std::vector<Beside> strips_of(const Problem& problem) {
   return strips;
 }
 
-/// A strip of a record.
+/// A strip of nodes beside the mesh, of one field, and its offset in a record.
 template <class T>
 struct Strip {
   int field;
   IndexBox<3> box;
   Squeezed<T> squeezed;
-  std::size_t at;  ///< offset in a record, bytes
+  std::size_t at;  ///< bytes
 };
 
 template <class T>
@@ -558,7 +558,7 @@ class Boundaries final : public History<T> {
 template <class T>
 void History<T>::meet(Stream& stream, const Returning<T>& back, const Passes& passes, Index n, Index count,
                       const Meet& use) {
-  std::vector<View<const T, 3>> sent;  // from n + 1 down
+  std::vector<View<const T, 3>> sent;  // pⁿ⁺¹, pⁿ, … of the source's wave
   for (Index step = 0; step < count; ++step) {
     prepare(stream, n - step);
     if (step == 0) sent = {at(n + 1), at(n)};
@@ -575,7 +575,7 @@ void History<T>::meet(Stream& stream, const Returning<T>& back, const Passes& pa
 
 namespace {
 
-/// Adds records of this many bytes to the cost of a strategy.
+/// Adds the memory or disk space of records to the cost of a strategy.  bytes: size of one record
 void add_records(KeepingCost& cost, double bytes, double steps, KeptIn place, const Device& device) {
   const double ring = static_cast<double>(Records::slots_of_ring) * bytes;
   if (place == KeptIn::host && !device.has_own_memory()) place = KeptIn::memory;

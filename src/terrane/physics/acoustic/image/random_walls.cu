@@ -148,7 +148,7 @@ class RandomWallHistory final : public History<T> {
   View<const T, 3> at(Index n, int field) const override { return slot(n, field); }
 
  private:
-  static constexpr int bits = std::numeric_limits<T>::digits - 1;  // 23 or 52
+  static constexpr int bits = std::numeric_limits<T>::digits - 1;  // stored bits of a mantissa: 23 or 52
   static constexpr Index between_looks = 16;
 
   static std::vector<double> scales_of(const Problem& problem, const Shot& shot) {

@@ -272,7 +272,7 @@ class WithFollowers final : public solve::LinearOperator {
  private:
   struct Term {
     std::uint32_t cell, column;
-    double slope;  ///< ∂m of the cell / ∂v of the column
+    double slope;  ///< derivative of the cell's m with respect to the column's velocity
   };
   void gather(std::span<const double> change, std::span<double> model) const {
     std::fill(model.begin(), model.end(), 0.0);

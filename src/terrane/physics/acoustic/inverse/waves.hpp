@@ -80,7 +80,7 @@ class Born final : public solve::LinearOperator {
   /// An estimate of the diagonal from one product, the same value for all cells: the exact diagonal would
   /// need a run for each datum.
   void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const override;
-  bool has_quick_diagonal() const override { return false; }  // a mean over all cells
+  bool has_quick_diagonal() const override { return false; }  // the estimate is a mean over all cells
   void row(std::size_t i, std::span<double> out) const override;
 
  private:

@@ -544,7 +544,7 @@ struct DensityCut {
   }
   struct Block {
     unsigned j, i;
-    Index first, last;  ///< planes
+    Index first, last;  ///< planes first ≤ k < last
   };
   /// The nth block of planes between head and tail.
   __host__ __device__ Block piece(unsigned nth) const {

@@ -93,7 +93,7 @@ struct SumsUp {
   static constexpr int M = TiltedTile::M;
   Four of[2 * M];
 
-  /// D f
+  /// The sums D f.  f: values in plane m
   __device__ __forceinline__ Four add(const float (&d)[widest], const Four& f) {
     Four done;
 #pragma unroll
@@ -110,7 +110,7 @@ struct SumsUp {
     }
     return done;
   }
-  /// L f − D g
+  /// The sums L f − D g.  f, g: values in plane m
   __device__ __forceinline__ Four add(const float (&c)[widest], float centre, const Four& f,
                                       const float (&d)[widest], const Four& g) {
     Four done;

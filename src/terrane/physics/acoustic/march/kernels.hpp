@@ -37,7 +37,7 @@ struct LayerArrays {
 template <class T>
 struct Beside {
   Index first = 0, last = 0;  ///< planes first ≤ n < last that the neighbour reads; none without a neighbour
-  T* next[2] = {};            ///< the neighbour's p⁺ and q⁺: addresses of node 0, 0, 0
+  T* next[2] = {};            ///< the neighbour's p⁺ and q⁺: addresses of node [0, 0, 0]
   TERRANE_FN bool reads(Index plane) const { return plane >= first && plane < last; }
 };
 
@@ -206,7 +206,7 @@ TERRANE_FN const T* field_on(const StepArguments<T>& g, int axis) {
   return axis == 0 && g.now_q != nullptr ? g.now_q : g.now;
 }
 
-/// ψ of a node of the layer.
+/// Updates ψ at a node of the layer.
 template <Equation equation, int M, class T>
 TERRANE_FN void update_psi(const StepArguments<T>& g, int axis, int side, Index k, Index j, Index i) {
   const LayerArrays<T>& layer = g.layers[axis][side];
@@ -273,7 +273,7 @@ TERRANE_FN T leap_through_sponge(T now, T before, T squared, T a_p, T s) {
   return fused(squared, a_p, fused(T(2), now, -((1 - s) * before))) / (1 + s);
 }
 
-/// p⁺ of a node whose A p is known.
+/// Computes p⁺ of a node from its A p.
 template <class T>
 TERRANE_FN void leap_at(const StepArguments<T>& g, const Region& region, Index k, Index j, Index i,
                         const T* now, T* next, T a_p) {

@@ -17,7 +17,8 @@ namespace terrane::acoustic {
 
 namespace {
 
-/// Elements of a cache line of a GPU in single precision, or of two of a CPU; rows begin at whole lines.
+/// Number of single-precision elements of a GPU's cache line, or of two lines of a CPU; rows begin at whole
+/// lines.
 constexpr Index line = 32;
 constexpr Index aside = 16;  ///< elements after a row's last node, which are read or contain mirrored values
 
@@ -52,7 +53,7 @@ struct Decay {
   }
 };
 
-/// −(q + 1) v ln R / (P h)
+/// d₀ of a sponge, and twice that of a cpml: −(q + 1) v ln R / (P h).
 double strength(const Problem& p, int axis, double fastest) {
   return -(p.layers.power + 1) * fastest * std::log(p.layers.reflection) /
          (p.layers.points * p.grid.spacing[static_cast<std::size_t>(axis)]);

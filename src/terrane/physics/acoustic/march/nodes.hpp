@@ -33,7 +33,7 @@ TERRANE_FN void step_variable_density(const StepArguments<T>& g, const Region& r
     const LayerArrays<T>& layer = g.layers[axis][side > 0 ? side : 0];
     const Index in_layer = k * layer.stride[0] + j * layer.stride[1] + i;
     const Index at = axis == 0 ? k : axis == 1 ? j : i;
-    T p[4 * M - 1], half_density[2 * M + 1], flux[2 * M];  // from node 1 − 2M, −M and −M on
+    T p[4 * M - 1], half_density[2 * M + 1], flux[2 * M];  // first nodes: 1 − 2M, −M, −M
     unrolled<4 * M - 1>([&](auto n) { p[n] = g.now[here + (n + 1 - 2 * M) * step]; });
     unrolled<2 * M + 1>([&](auto n) { half_density[n] = g.half_density[here + (n - M) * step]; });
     unrolled<2 * M>([&](auto n) {
@@ -59,7 +59,7 @@ TERRANE_FN void step_variable_density(const StepArguments<T>& g, const Region& r
   leap_at(g, region, k, j, i, g.now, g.next, sum);
 }
 
-/// p⁺ and q⁺ from H p and V q.
+/// Computes p⁺ and q⁺ from H p and V q.
 template <class T>
 TERRANE_FN void leap_with_axis(const StepArguments<T>& g, const Region& region, Index k, Index j, Index i,
                                T h_p, T v_q) {

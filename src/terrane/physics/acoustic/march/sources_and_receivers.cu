@@ -93,7 +93,7 @@ struct InjectIntoKernel {
   const T* squared;
   View<const T, 3> p, q;
   View<T, 3> kernel;
-  Index stride[2], corner, lowest[3];  ///< of fields: strides, offset and indices of the first node
+  Index stride[2], corner, lowest[3];  ///< strides of fields; offset and indices of their first node
   T per_square;
   TERRANE_FN void operator()(std::size_t n) const {
     Index rest = sources.offset[n] - corner;

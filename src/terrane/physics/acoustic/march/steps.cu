@@ -8,7 +8,7 @@ namespace terrane::acoustic {
 
 namespace {
 
-/// One thread per node.
+/// The step of one node: one thread computes one node.
 template <Equation equation, int M, class T>
 struct StepNode {
   StepArguments<T> g;
@@ -29,7 +29,7 @@ struct AlongNode {
   TERRANE_FN void operator()(Index k, Index j, Index i) const { derive_along<M>(g, k, j, i); }
 };
 
-/// Equation and M as the compiler knows them.
+/// An equation and M as compile-time constants.
 template <Equation which, int points>
 struct Known {
   static constexpr Equation equation = which;
@@ -42,7 +42,7 @@ void with_points_of(Index points, const Use& use) {
   else use(Known<equation, 8>{});
 }
 
-/// Calls use(Known).
+/// Calls use(Known<equation, M>) for a kernel.
 template <class Use>
 void with_kernel(const Kernel& kernel, const Use& use) {
   constexpr auto plain = Equation::constant_density;

@@ -59,7 +59,7 @@ struct Choice {
 
 class Simulation final : public SimulationOf<Choice> {
  public:
-  /// Every shot has the same number of receivers. Throws InputError.
+  /// Throws InputError, also if shots differ in their numbers of receivers.
   Simulation(Problem problem, Settings settings, JobOrigin job = {});
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
   /// The simulation of an inversion's job, whose gathers are the data: of kind modelling or migration. Does
@@ -79,7 +79,7 @@ class Simulation final : public SimulationOf<Choice> {
 
  private:
   static std::unique_ptr<Simulation> read(const Config& job, const Runtime& runtime, const Prepare* prepare);
-  /// The gathers to migrate.
+  /// Reads the gathers to migrate.
   void read_observed(const Config& simulation);
   Choice choose(const Runtime& runtime) const override;
   void describe(RunFacts& facts, const Choice& choice, const Runtime&) const override;

@@ -264,7 +264,7 @@ void at_key(const InputError& error, const Config& job) {
   if (where == "snapshots") throw InputError(job.where("snapshots"), error.problem(), error.next());
   if (where == "grid") throw InputError(job.where("mesh"), error.problem(), error.next());
   const auto source = job.table("source");
-  if (where.starts_with("source of "))  // "source of shot 3"
+  if (where.starts_with("source of "))  // for example "source of shot 3"
     throw source.wrong(source.has("at")                                    ? "at"
                        : where != "source of shot 1" && source.has("last") ? "last"
                                                                            : "first",

@@ -1,8 +1,8 @@
 // Forces of one element by the formulas of textbooks: a slow reference for the kernels; also used to compute
 // limits of time steps and masses.
 //
-//   f_c(i,j,k) −= w_j w_k Σ_l w_l D_li F_0c(l,j,k) + w_i w_k Σ_l w_l D_lj F_1c(i,l,k) + w_i w_j Σ_l w_l D_lk
-//   F_2c(i,j,l) F_rc = det Σ_d σ_cd ∂ξ_r/∂x_d
+//   f_c(i,j,k) −= w_j w_k Σ_l w_l D_li F_0c(l,j,k) + w_i w_k Σ_l w_l D_lj F_1c(i,l,k)
+//                 + w_i w_j Σ_l w_l D_lk F_2c(i,j,l)          F_rc = det Σ_d σ_cd ∂ξ_r/∂x_d
 #pragma once
 
 #include <vector>

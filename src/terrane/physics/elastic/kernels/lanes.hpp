@@ -16,9 +16,10 @@
 
 namespace terrane::elastic {
 
-/// A matrix with M_{N−i, N−j} = − M_ij, for even and odd parts e = u_l + u_{N−l}, o = u_l − u_{N−l}:
-///   p_i = Σ even_il e_l (+ M_i,middle u_middle),   q_i = Σ odd_il o_l,   d_i = q_i + p_i,   d_{N−i} = q_i −
-///   p_i d_middle = Σ middle_l o_l
+/// A matrix with M_{N−i, N−j} = − M_ij, stored such that d = M u is computed from the even and odd parts
+/// e_l = u_l + u_{N−l}, o_l = u_l − u_{N−l}:
+///   p_i = Σ even_il e_l (+ M_i,middle u_middle),   q_i = Σ odd_il o_l
+///   d_i = q_i + p_i,   d_{N−i} = q_i − p_i,   d_middle = Σ middle_l o_l
 template <class T>
 struct EvenOdd {
   T even[4][5], odd[4][4], middle[4];

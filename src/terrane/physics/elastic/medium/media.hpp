@@ -23,7 +23,7 @@ Medium medium_of(const MediumValues& values, const std::string& where);
 /// The media of an earth model on a mesh of cells, and the index of each cell's medium.
 struct CellMedia {
   std::vector<Medium> media;
-  std::vector<std::uint32_t> medium;  ///< [cells]
+  std::vector<std::uint32_t> medium;  ///< [cells] index in `media`
 };
 CellMedia media_of(const EarthModel& model, const std::string& where);
 

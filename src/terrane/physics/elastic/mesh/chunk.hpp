@@ -19,7 +19,7 @@ namespace terrane::elastic {
 constexpr double earth_radius = 6'371'000;  ///< m
 
 struct ChunkLayer {
-  double bottom;          ///< m, below zero
+  double bottom;          ///< height relative to the surface, m, negative
   std::size_t rows;       ///< number of rows of elements, including the two rows of a doubling
   bool doubling = false;  ///< columns are twice as wide from here on
 };

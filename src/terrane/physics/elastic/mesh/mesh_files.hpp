@@ -15,7 +15,7 @@
 namespace terrane::elastic {
 
 struct MeshFile {
-  std::vector<Vector> nodes;                           ///< m
+  std::vector<Vector> nodes;                           ///< positions, m
   std::vector<std::array<std::uint32_t, 8>> elements;  ///< indices of nodes in the order of Hexahedron
   std::vector<std::array<Vector, 27>> curves;          ///< nodes of curved elements, as in Mesh::curves
   std::vector<std::uint32_t> curve;  ///< index of each element in `curves`, or Mesh::straight

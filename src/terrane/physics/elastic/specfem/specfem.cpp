@@ -67,7 +67,7 @@ class Solution {
   Source moment(const io::SpecfemSource& given) {
     Source s;
     s.is_moment = true;
-    const auto& m = given.moment;  // r up, t south, p east, dyne cm
+    const auto& m = given.moment;  // rr, tt, pp, rt, rp, tp, dyne cm; r up, t south, p east
     s.strength = {m[2], m[1], m[0], -m[3], m[4], -m[5]};
     for (auto& one : s.strength) one *= 1e-7;
     if (std::all_of(m.begin(), m.end(), [](double one) { return one == 0; }))
