@@ -79,6 +79,9 @@ TEST(CheckpointTimes, OfARunThatBeginsAfreshTakeAwayWhatAnotherLeftOfTheRunsAfte
   leave();
   keep(true, 0);
   for (const auto* name : {"2", "3", "3.parts"}) EXPECT_TRUE(std::filesystem::exists(parts / name)) << name;
+  for (const auto* name : {"1", "1.parts"}) std::filesystem::remove_all(parts / name);
+  keep(true, 0);  // a short run that kept no file, in a job that resumes
+  for (const auto* name : {"2", "3", "3.parts"}) EXPECT_TRUE(std::filesystem::exists(parts / name)) << name;
   keep(false, 0);
   EXPECT_TRUE(std::filesystem::exists(parts / "1"));
   for (const auto* name : {"2", "2.parts", "3", "3.parts"})

@@ -10,7 +10,7 @@
 namespace terrane {
 
 void forget_later_runs(const CheckpointSettings& one) {
-  if (!one.also_whole || one.resume) return;
+  if (!one.takes_away) return;
   const auto number_of = [](const std::filesystem::path& file) {  // "2", "2.parts": 2; others: 0
     unsigned long number = 0;
     const auto name = file.stem().string();
