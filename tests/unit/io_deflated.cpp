@@ -4,9 +4,11 @@
 #include <netcdf.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <thread>
 
 #include "support/files.hpp"
 #include "terrane/io/deflated.hpp"
@@ -15,6 +17,7 @@
 #include "terrane/io/netcdf.hpp"
 #include "terrane/io/netcdf_sink.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/parallel/threads/interruptible.hpp"
 
 namespace terrane::io {
 namespace {
@@ -82,6 +85,19 @@ std::string numbers_of(const Variable& v) {
         return bytes;
       },
       v.values);
+}
+
+/// Python's interpreter, asked while HDF5 is locked, would wait for a thread that waits for the lock.
+TEST(DeflatedVariables, AreStoredWithoutAskingWhetherTheUserWantsToStop) {
+  const TemporaryFolder folder;
+  const auto data = long_variables();
+  int asked = 0;
+  const Interruptible stops([&] { return ++asked < 0; });
+  std::this_thread::sleep_for(std::chrono::milliseconds(60));  // it is asked at most every 50 ms
+  write_netcdf(folder / "a.nc", data);
+  EXPECT_EQ(asked, 0);
+  for_each(1, 1, [](std::size_t) {});
+  EXPECT_EQ(asked, 1);
 }
 
 TEST(DeflatedVariables, AreReadByNetcdfAsItWouldHaveWrittenThem) {

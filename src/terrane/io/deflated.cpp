@@ -11,6 +11,7 @@
 
 #include "terrane/io/hdf5_handle.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/parallel/threads/interruptible.hpp"
 
 namespace terrane::io {
 
@@ -122,6 +123,8 @@ bool store_deflated(hid_t file, std::span<const Deflated> all) {
   }
   constexpr std::size_t at_once = 256;  // chunks in memory, at most 128 MiB in total
   std::array<Bytes, at_once> made;
+  const Interruptible undisturbed(
+      [] { return false; });  // no code of others runs while the library is locked
   for (std::size_t begin = 0; begin < runs.size(); begin += at_once) {
     const auto count = std::min(at_once, runs.size() - begin);
     for_each(count, 0, [&](std::size_t n) { made[n] = deflated(shuffled(runs[begin + n])); });
