@@ -488,13 +488,9 @@ std::vector<std::string> Config::keys() const {
 Config Config::table(std::string_view key) const {
   const std::string path = path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
   const auto* node = find(key);
-  if (node && node->list() && !node->list()->empty() && node->list()->front().table()) {
-    const auto& keys = *node->list()->front().table();  // the keys of the first table of the array
-    throw wrong(
-        key, fmt::format("of [[{}]] there is one here", path),
-        fmt::format("Write [{}] once; what there are several of is a list in it{}.", path,
-                    keys.empty() ? "" : fmt::format(", such as {} = [..., ...]", keys.front().first)));
-  }
+  if (node && node->list() && !node->list()->empty() && node->list()->front().table())  // [[source]]
+    throw wrong(key, fmt::format("of [[{}]] there is one here", path),
+                fmt::format("Write [{}] once; keys of it that take several values take a list.", path));
   if (node && !node->table())
     throw wrong(key, fmt::format("a table is needed here, not {}", node->type_name()),
                 fmt::format("Write [{}] on a line of its own, its keys below.", path));
