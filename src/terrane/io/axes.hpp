@@ -24,8 +24,8 @@ const Column& one_field(const std::string& path, const GridData& grid, const std
 /// all values beyond 1e30. Returns the number of gaps.
 std::size_t make_gaps(std::vector<double>& values, double missing);
 
-/// The name of a field without one, from the path of its file: "srtm" from "data/srtm.asc.gz"; `otherwise` if
-/// nothing is left.
+/// A name for a field of a file without names, from the path of the file: "srtm" from "data/srtm.asc.gz";
+/// `otherwise` if nothing is left of the path.
 std::string stem(const std::string& path, const std::string& otherwise);
 
 }  // namespace terrane::io

@@ -18,7 +18,7 @@ namespace terrane::io {
 Table to_table(const Dataset& data);
 
 /// Whether a data set has fields at stations: its first variable has the dimension "station" alone, or
-/// northing and easting, and so has the height, "up".
+/// northing and easting, and the height, "up", has the same dimensions.
 bool has_stations(const Dataset& data);
 
 /// Fields at stations as a table, or as a grid if they form one. all_columns: also observed data and other
@@ -44,9 +44,9 @@ std::vector<std::string> left_out(const std::string& path, const Dataset& data,
 std::vector<std::string> written_files(const std::string& path, const Dataset& data,
                                        const WriteOptions& options = {});
 
-/// Writes in the format given by the extension of `path`. .npy: the first variable, which must be real, or of
-/// fields at stations the computed ones [fields, stations]; .h5 and .vtr: the result of to_mesh(). Throws
-/// UnsupportedError, FileError.
+/// Writes in the format given by the extension of `path`. A .npy file holds the first variable, which must be
+/// real; or, if the data are fields at stations, all computed fields [fields, stations]. .h5 and .vtr files
+/// hold the result of to_mesh(). Throws UnsupportedError, FileError.
 void write(const std::string& path, const Dataset& data, const WriteOptions& options = {});
 
 }  // namespace terrane::io

@@ -29,7 +29,7 @@ struct Run {
   hid_t data = -1;
   std::vector<hsize_t> start;  ///< index of its first number along each dimension
   std::size_t first = 0, count = 0,
-              whole = 0;  ///< first index; count without, and with, those beyond the end
+              whole = 0;  ///< first index; numbers without, and with, those beyond the end
 };
 
 /// Filter 2 (shuffle): the first bytes of all numbers, then their second bytes, and so on.

@@ -31,8 +31,8 @@ struct Deflated {
 /// first ones, at most 512 KiB, so that its numbers are contiguous.
 std::vector<std::size_t> chunk_of(const std::vector<std::size_t>& shape, std::size_t width);
 
-/// Compresses and stores the numbers of data sets that are defined in the file, with chunks as from
-/// chunk_of(), with the shuffle and deflate filters, and still without values. The caller holds LibraryLock.
+/// Compresses and stores the numbers of data sets. The file must already define them, with the chunks of
+/// chunk_of() and the filters shuffle and deflate, but without values. The caller holds LibraryLock.
 /// False if a data set is missing, is defined differently, or cannot be written.
 [[nodiscard]] bool store_deflated(hid_t file, std::span<const Deflated> all);
 

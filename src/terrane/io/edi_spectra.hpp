@@ -5,8 +5,9 @@
 // magnetic field of a remote site, or else of the site itself, ⟨E R*⟩ = Z ⟨H R*⟩ and ⟨H_z R*⟩ = T ⟨H R*⟩
 // (Gamble, Goubau and Clarke 1979). If the residual of a channel has power σ², the variance of Z_l is σ² Σ_km
 // w_kl w*_ml ⟨R_m R*_k⟩ / (N − 2) with w = ⟨H R*⟩⁻¹; half of it belongs to the real and half to the imaginary
-// part. The number N of independent estimates is AVGT, or BW AVGT if AVGT is a time. Files differ in this, so
-// N is the smaller of the two that is above 4. Without N there are no errors.
+// part. The number N of independent estimates is AVGT, or BW AVGT if AVGT is a time. Files differ in the
+// meaning of AVGT, so N is the smaller of AVGT and BW AVGT, among those above 4. Without N there are no
+// errors.
 #pragma once
 
 #include "terrane/io/edi_file.hpp"

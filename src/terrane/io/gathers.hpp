@@ -33,7 +33,7 @@ struct Gathers {
 };
 
 /// Gathers from a data set. field: name of the variable; empty: the only one that has the dimension time.
-/// From a data set without values, gathers without values. Throws InputError with the location `path`: no
+/// If the data set has no values, the gathers have none. Throws InputError with the location `path`: no
 /// such variable or coordinate, times that are not evenly spaced.
 Gathers to_gathers(const std::string& path, const Dataset& data, const std::string& field = {});
 

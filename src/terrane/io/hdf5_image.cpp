@@ -13,8 +13,8 @@ herr_t keep(void*) { return 0; }
 
 }  // namespace
 
-// The library's buffer is taken over when the library frees it, because H5Fget_file_image damages the
-// checksum of the first block.
+// When the library would free its buffer, this object keeps it instead of calling H5Fget_file_image, which
+// damages the checksum of the first block.
 Hdf5InMemory::Hdf5InMemory(const std::string& path, std::string_view begun) {
   const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   constexpr std::size_t least_growth = 1 << 20;

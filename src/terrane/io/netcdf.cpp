@@ -256,9 +256,9 @@ class NetcdfReader {
     return AxisRole::none;
   }
 
-  /// The sum of 1 for easting, 2 for northing and 4 for up over the dimensions of a variable; 0 if one occurs
-  /// twice or there is another dimension of more than one entry. A vertical axis of one entry without bounds
-  /// does not count: it only gives the height of a map.
+  /// The axes of a variable, as a sum: 1 for easting, 2 for northing, 4 for up. 0 if an axis occurs twice, or
+  /// if another dimension has more than one entry. A vertical axis of one entry without bounds does not
+  /// count: it only gives the height of a map.
   int roles(const FileVariable& v) const {
     int found = 0;
     for (const int d : v.dimensions) {
@@ -784,8 +784,8 @@ class NetcdfWriter {
     file_out_.commit();
   }
 
-  /// An allowed name that no variable has yet. If `wanted` is used twice, the name is the same, and NetCDF
-  /// reports the error.
+  /// An allowed name that no variable has yet. If a caller asks for `wanted` a second time, it gets the same
+  /// name, so that NetCDF reports the error.
   std::string fresh(const std::string& wanted) {
     auto name = netcdf_name(wanted);
     if (!given_.insert(wanted).second) return name;

@@ -234,8 +234,8 @@ class NetcdfSink::File {
     }
   }
 
-  /// An allowed name that no variable has yet. If `wanted` is used twice, the name is the same, and NetCDF
-  /// reports the error.
+  /// An allowed name that no variable has yet. If a caller asks for `wanted` a second time, it gets the same
+  /// name, so that NetCDF reports the error.
   std::string fresh(const std::string& wanted) {
     auto name = netcdf_name(wanted);
     if (variables_.contains(wanted)) return name;

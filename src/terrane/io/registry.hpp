@@ -42,7 +42,7 @@ struct Format {
   bool all_columns = false;  ///< can hold all columns of a table or grid by name, not just certain channels
   bool takes_rows = false;   ///< accepts data sets as tables of their rows (dataset.hpp)
   bool (*begins)(std::string_view head) = nullptr;     ///< whether these first bytes prove this format
-  bool (*resembles)(std::string_view head) = nullptr;  ///< whether they may be; used if no name tells
+  bool (*resembles)(std::string_view head) = nullptr;  ///< they may be of it; used if no extension says
   Content (*read)(const Source& from) = nullptr;       ///< null: the format cannot be read
   void (*write)(const Destination& to) = nullptr;      ///< null: the format cannot be written
   /// The names of columns that a file would not hold. Throws what write would throw because of the content.

@@ -6,9 +6,9 @@
 // The first axis varies fastest and determines the kind of content. Time (by its unit s or ms, or its label):
 // gathers of receivers (axis 2) and shots (axis 3), both evenly spaced along easting. Depth: a mesh with one
 // property, whose cells have the samples at their centres; the axes are depth downward, easting, northing.
-// Reads floats of either byte order or as text, also in="stdin" for numbers after the text in the same file;
-// writes the latter. Heights and northings of gathers, for which RSF has no keys, are in keys of Terrane
-// (source_up, source_northing, receiver_up, receiver_northing, m); without them they are 0.
+// Numbers are floats of either byte order, or text. With in="stdin" they follow the header in the same file,
+// as in all files that Terrane writes. Heights and northings of gathers, for which RSF has no keys, are in
+// keys of Terrane (source_up, source_northing, receiver_up, receiver_northing, m); without them they are 0.
 //
 //   n, o, d of axes 1 to 3        applied; n of the others must be 1; a time axis without d is noted
 //   unit of axes                  lengths and times; others are refused

@@ -76,8 +76,8 @@ std::endian order_of(const std::string& name, const ReadHeader& big) {
   refuse_samples(name, big.i16(in_file::format));
 }
 
-/// The revision: its first byte is the number before the point, its second that after it; or the same as one
-/// number of 16 bits.
+/// The revision times 256. The first byte is the number before the point, the second byte that after it; some
+/// little-endian files have the two bytes in reverse order.
 int revision_of(const ReadHeader& h) {
   const auto byte = [&](std::size_t place) { return static_cast<unsigned char>(h.bytes[place - 1]); };
   const int first = byte(in_file::revision), second = byte(in_file::revision + 1);

@@ -3,7 +3,8 @@
 // Values are at nodes; rows run from south to north.
 //
 //   counts, limits, spacings      applied
-//   blank values                  1.7e38 and above; Surfer 7: as stated: one value, or from it upwards
+//   blank values                  1.7e38 and above; Surfer 7: the value in the file (version 2), or also all
+//                                 larger values (version 1)
 //   rotation                      refused unless it is zero, as Surfer writes it
 //   least and greatest value      not read: computed from the nodes
 //   content after the nodes       noted (faults)

@@ -48,9 +48,10 @@ const Conventions& names_in_ubc_files();
 /// Columns easting, northing, up (m) and, if the file has them, g_u (mGal) = -gz and g_u_uncertainty (mGal).
 Table read_ubc_gravity(TextReader& in);
 Table read_ubc_gravity(const std::string& path);
-/// Writes gravity from a table in any frame of `known`, named by its attribute "frame": column `field`, or
-/// else computed g_u, or else g_u_observed with its uncertainty. Writes locations only if the table has no
-/// channel or the path is *.loc.  Throws UnsupportedError if the table has channels but not this one.
+/// Writes one column of gravity: `field` if it is given, else computed g_u, else g_u_observed with its
+/// uncertainty. The table's attribute "frame" names one of the frames in `known`. Writes locations only if
+/// the table has no channel or the path is *.loc.  Throws UnsupportedError if the table has channels but not
+/// this one.
 void write_ubc_gravity(const std::string& path, const Table& table, std::string_view field = {},
                        const Conventions& known = names_in_ubc_files());
 /// The columns of other channels, which such a file does not hold. Throws what writing would throw.

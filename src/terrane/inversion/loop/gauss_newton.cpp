@@ -380,8 +380,8 @@ void Steps::step() {
         "the misfit falls no more: uncertainties too small, cells too large, or the first model too far off";
 }
 
-/// Makes m̃ the present model: called if the first model is another one, and m̃ fits the data linearised
-/// about that well enough.
+/// Makes m̃ the present model: called if the first model is not m̃, and m̃ fits the data, linearised about
+/// the first model, well enough.
 void Steps::go_to_centre() {
   look_around(centre_);
   ++out_.forwards;

@@ -6,7 +6,7 @@
 // φ_c: the cross-gradient, φ_r: the difference of the fractions of rocks (coupling.hpp). n: the values of
 // these terms for the models of separate inversions, so that λ and μ have no units. The models are computed
 // one after the other, each with the others constant, until none changes: with constant multipliers none of
-// these steps can increase the sum. A non-linear inversion starts from the last state of its model.
+// these steps can increase the sum. A non-linear inversion starts from its model of the previous round.
 #pragma once
 
 #include <vector>

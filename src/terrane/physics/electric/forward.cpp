@@ -448,12 +448,12 @@ DirectCurrentData direct_current(const TensorMesh& mesh, const Medium& medium, c
 }
 
 double bytes_needed(double nodes, bool complex, bool on_gpu, double coarser) {
-  // Counted in numbers of four bytes. Conductances of A, which are also those of the finest level, and K in
-  // double precision if complex; b, x, r, p in double precision; u of the finest level, and one memory for
-  // its b and v, which q and z also use. For other levels with a smoother: links, b, u, v (`coarser` times
-  // the points of the finest); for levels without: links. Fused sweeps on CPUs share memory between every
-  // second u, and store links of removed points only. Halos of arrays are at most four points in all. While
-  // networks are transferred to the device the host holds copies, but vectors do not exist yet.
+  // Counts numbers of four bytes. Stored are the conductances of A, which are also those of the finest level,
+  // and K in double precision if complex; b, x, r, p in double precision; u of the finest level, and one
+  // memory for its b and v, which q and z also use. Coarser levels with a smoother store links, b, u and v
+  // (they have `coarser` times as many points as the finest); levels without a smoother store links only. On
+  // CPUs every second u shares memory, and only links of removed points are stored. Arrays have halos of at
+  // most four points per axis. While networks are copied to the device, the host has copies but no vectors.
   const bool passes = !on_gpu && solve::has_passes<float>();
   const double parts = complex ? 2 : 1, others = coarser;
   const double conductances = complex ? 3 + 6 * 2 : 6, vectors = 8 * parts, of_finest = 3 * parts;

@@ -47,7 +47,7 @@ struct Medium {
   std::vector<double> conductivity_north = {}, conductivity_up = {};
   std::vector<double> quadrature_north = {}, quadrature_up = {};
   std::vector<double> slopes =
-      {};  ///< slopes_at() the electrodes (grid/ground.hpp); empty: taken from `ground`
+      {};  ///< of the surface at electrodes: slopes_at() (grid/ground.hpp); empty: computed from `ground`
 
   /// All members; job/fields.hpp says what is derived from this list.
   template <class Self, class Field>

@@ -27,8 +27,8 @@ double Load::memory(double fields, double ranks) const {
 double Load::part_of_gpu(int fields, int ranks) const {
   const int share_it = ranks / fields;
   if (share_it == 1) return bytes_needed(nodes, complex, true);
-  // A seventh more for the halo and for coarse levels that every rank stores entirely; and memory that other
-  // ranks map.
+  // 15 % more for the halo, and for coarse levels, which every rank stores entirely; and the memory of halos
+  // that other ranks map, in pieces of 2 MiB.
   return 1.15 * bytes_needed(nodes / share_it, complex, true) + 40.0 * (1 << 21);
 }
 

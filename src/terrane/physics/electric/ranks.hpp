@@ -20,7 +20,7 @@ struct Load {
   double bytes_of_rank = 0;  ///< bytes that every rank needs for the earth
   int ranks_per_field = 0;   ///< as in Parameters
   double bytes_found = 0;    ///< bytes of the results of a solve, if they are large
-  double coarser = 1.5;      ///< number of points of coarser levels, divided by that of nodes
+  double coarser = 1.5;      ///< points of all coarser multigrid levels, relative to nodes
 
   /// Bytes on a machine with `ranks` ranks that share `fields` fields; the results on rank 0 are additional.
   double memory(double fields = 1, double ranks = 1) const;

@@ -296,9 +296,9 @@ struct Sensitivity::Kept {
                 const Take& take) const;
 };
 
-/// transfers: ΔV/I of this conductivity, with total potentials.  Apparent resistivities are k ΔV/I with the k
-/// of a half space, except where another k cancels errors of the mesh: in a half space; and over uneven
-/// ground, which has no closed form.
+/// transfers: ΔV/I of this conductivity, with total potentials.  If the earth continues beyond all sides or
+/// the ground is uneven, apparent resistivities are ΔV/I divided by that over ground of 1 S/m on the same
+/// mesh, so that errors of the mesh cancel; otherwise they are k ΔV/I with the k of a half space.
 void Sensitivity::Kept::scale(const std::vector<Number>& transfers, Datum datum) {
   const std::size_t count = arrays();
   row.resize(halves * count);

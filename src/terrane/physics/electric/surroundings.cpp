@@ -175,8 +175,8 @@ std::vector<Primary> candidates(const TensorMesh& mesh, const Conductivity& sigm
 
 // ---- the errors that they cause ----
 
-/// Contrasts of two media, reflection |σ_p − σ|/|σ_p + σ|, and ratio |σ_p/σ − 1| or |σ/σ_p − 1|: each the
-/// largest over the axes.
+/// Contrasts of two media: reflection |σ_p − σ|/|σ_p + σ|, and ratio, the larger of |σ_p/σ − 1| and
+/// |σ/σ_p − 1|; each is the largest over the axes.
 struct Unlike {
   double reflection = 0, ratio = 0;
 };

@@ -6,8 +6,8 @@
 // On the mesh these fluxes have an error proportional to (h/d)², d the distance from the electrode and h the
 // width of the cell. Measured with contacts at 0.25 to 4 cells and contrasts of resistivity from 1/100 to 100
 // (docs/theory/electric.md), the error of potentials is 1.5 % |σ_p − σ|/|σ_p + σ| (h/d)² on the electrode's
-// side of such cells, and beyond them, where little of the flux or of the potential remains,
-// 2.8 % |σ_p/σ − 1| (h/d)², or |σ/σ_p − 1|.
+// side of such cells. Beyond them it is 2.8 % (h/d)² times the larger of |σ_p/σ − 1| and |σ/σ_p − 1|, because
+// little of the flux or of the potential remains there.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,8 @@ Primaries primaries_of(const TensorMesh& mesh, const Conductivity& conductivity,
 /// Arrays as they are solved for. Errors of `automatic` potentials differ from source to source; so current
 /// and potential electrodes are exchanged if that reduces the error or, for equal errors, if the potential
 /// electrodes are farther apart, or lie farther west. But electrodes that occur in many more arrays than the
-/// others are always used as current electrodes. So ABMN and MNAB are the same array, with the same data.
+/// others are always used as current electrodes. None of this depends on which pair is named first, so arrays
+/// ABMN and MNAB have the same data.
 /// Over uneven ground, unless this needs many more solves, the list of arrays is followed by that of
 /// exchanged arrays, and data are the mean of both.
 Electrodes as_solved(const TensorMesh& mesh, const Conductivity& conductivity, const Parameters& parameters,

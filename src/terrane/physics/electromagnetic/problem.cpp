@@ -110,7 +110,7 @@ double Problem::field_memory(bool on_gpu) const {
                        : parameters.rough == Rough::always ? 44
                                                            : 0,
                beyond = stores_charge() ? 16 : 0;
-  // The 40 MB are for graphs.
+  // The 40 MB are for CUDA graphs.
   if (on_gpu) return 3 * static_cast<double>(mesh.size()) * (190 + rough + beyond) + 40e6;
   return with_layers(cells()) * (100 + bytes_of_levels(mesh) + rough + beyond);
 }

@@ -21,12 +21,12 @@ double part_of_field(const Problem& problem, int fields, int ranks, int on_node)
   const int share_it = ranks / fields;
   if (share_it == 1) return problem.field_memory(true);
   constexpr double of_cycles = 3 * 80, of_messages = 4 * 2 * 8, of_whole_levels = 4 * (80 + 2 * 8),
-                   of_halos = 40.0 * (1 << 21),  // bytes: the first two per cell, then per point, and in all
+                   of_halos = 40.0 * (1 << 21),  // bytes per point, except of_halos: in all
       // Bytes per cell for levels of the potential, which cannot use the memory of the components on shared
       // grids.
       of_own_levels = 27;
-  // Number of points. NCCL is used only if all ranks share one field over several machines: a split Comm has
-  // none.
+  // Largest number of points of a level that every rank stores entirely. It is larger with NCCL, which is
+  // used only if all ranks share one field over several machines: a Comm that was split has no NCCL.
   const double most_on_every_rank = fields == 1 && ranks > on_node ? 1 << 22 : 1 << 19;
   const auto whole = problem.cells();
   double most = 0, around = 0;

@@ -53,10 +53,10 @@ struct CellsWithAir {
   Conductivity view() const;
 };
 
-/// Lowers electrodes that lie on the ground, or less than `most` above it, to the nearest cells below that
-/// have ground: fractions are means over an eighth of a cell, so that among small cells an electrode on a
-/// crest could lie in air. Returns a note with the number of lowered electrodes and the largest distance, or
-/// "".
+/// Lowers electrodes that lie on the ground, or less than `most` above it, but in a cell without ground, to
+/// the nearest cell below that has some. Fractions of ground are means over eighths of a cell, so the cell of
+/// an electrode on a crest may have none. Returns a note with the number of lowered electrodes and the
+/// largest distance, or "".
 std::string lower_to_ground(const TensorMesh& mesh, const std::vector<double>& ground,
                             const std::function<double(double easting, double northing)>& height, double most,
                             std::vector<Point>& electrodes);

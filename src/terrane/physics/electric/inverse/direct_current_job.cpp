@@ -258,10 +258,10 @@ double ArrayData::entries_bytes() const {
   return 8 * static_cast<double>(problem_.rows()) * static_cast<double>(problem_.columns());
 }
 
-/// The memory of solves for all electrodes. A rank stores, for its layers, their potentials and, for all
-/// cells, factors of the columns of J (16 bytes) and the input of a product (8); while a step is searched
-/// also those of the previous model, unless the entries of J are stored instead. A product stores a change of
-/// all cells and its result.
+/// The memory of solves for all electrodes. For its layers a rank stores the potentials; for all cells it
+/// stores factors of the columns of J (16 bytes) and the input of a product (8). While a step is searched, it
+/// stores these of the previous model as well, unless the entries of J replace them. A product needs a change
+/// of all cells and its result.
 Load ArrayData::fields(const Runtime& runtime) const {
   auto load = arrays_->load();
   load.solves = electrodes_.place.size();
@@ -299,8 +299,8 @@ Sharing ArrayData::sharing(const Runtime& runtime) const {
                               ranks_of(within_budget(runtime)));
 }
 
-/// Stores the entries of J if they take at most a quarter of the memory: they are needed twice while a step
-/// is searched, and once more while they are computed.
+/// Stores the entries of J if three copies need at most a quarter of the memory: two exist while a step is
+/// searched, and a third while the entries are computed.
 void ArrayData::choose(const Runtime& runtime) {
   settings_.jacobian_in_memory = 3 * entries_bytes() < 0.25 * static_cast<double>(budget(runtime).bytes);
 }

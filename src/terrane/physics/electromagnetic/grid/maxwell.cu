@@ -106,7 +106,7 @@ class EdgeSpace {
     of_cells_ =
         std::make_unique<solve::SharedGrid<double>>(cells, *share.comm, solve::Around{0, false, true});
     of_cells_->prepare<Number>(stream);
-    if (!of_cells_->by_peers()) {  // edges are exchanged by peers, but sums go through the host
+    if (!of_cells_->by_peers()) {  // sums are then exchanged through the host
       of_cells_ = nullptr;
       return;
     }

@@ -658,7 +658,7 @@ std::unique_ptr<FieldData> FieldData::made_of(const Config& job, const Runtime& 
 
 // ---- what it costs ----
 
-/// Stores the entries of J if they take at most a quarter of the memory: it is needed four times, while a
+/// Stores the entries of J if four copies of them need at most a quarter of the memory: so many exist while a
 /// step is searched and while rows of the next model are sorted.
 void FieldData::make_forward(const Runtime& runtime) {
   const double cells =

@@ -45,7 +45,7 @@ struct GridRequest {
   std::vector<WidthAxis::Least> layers = {};  ///< least numbers of cells within the height of layers
   double cells_per_skin_depth = 4;
   double cell = 0;                         ///< width of cells, m; 0: a fraction of the skin depth
-  std::array<double, 2> limits{0, 1e300};  ///< of the width of the smallest cells, m; half of it vertically
+  std::array<double, 2> limits{0, 1e300};  ///< of the smallest cells' width, m; half of them for heights
   double growth = 1.3;
   double wavelengths = 1;               ///< distance of walls, in wavelengths of the lowest frequency
   std::optional<double> farthest = {};  ///< largest distance of walls, m; none: 100 km
