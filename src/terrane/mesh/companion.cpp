@@ -45,7 +45,8 @@ void thin_out(std::vector<bool>& changes) {
   }
 }
 
-/// Keeps the faces at `places` that are separated by at least two cells from each face kept before.
+/// Keeps the faces at `places`, except those next to a face that is already kept: at least two cells must lie
+/// between kept faces.
 void keep_places(const std::vector<double>& faces, std::vector<double> places, std::vector<bool>& kept) {
   std::sort(places.begin(), places.end());
   for (const double place : places) {
@@ -59,7 +60,7 @@ void keep_places(const std::vector<double>& faces, std::vector<double> places, s
   }
 }
 
-/// Between neighbouring places with fewer than four cells between them, keeps all faces.
+/// Keeps all faces between neighbouring places that have fewer than four cells between them.
 void keep_between(const std::vector<double>& faces, std::vector<double> places, std::vector<bool>& kept) {
   std::sort(places.begin(), places.end());
   const auto next_face = [&](double place) {
@@ -87,7 +88,7 @@ struct Growth {
 constexpr Growth of_companions{1.6, 2.25}, of_finer{1.3, 1.5};
 
 /// Widths of the cells appended beyond a wall, from the wall outwards, m.  last: width of the outermost cell;
-/// before: of the cell inside it; away: distance from the wall to the survey, m
+/// before: width of its inner neighbour; away: distance from the wall to the survey, m
 std::vector<double> beyond(double last, double before, double away, const Growth& limits) {
   const double growth = std::clamp(last / before, limits.least, limits.most);
   std::vector<double> widths;

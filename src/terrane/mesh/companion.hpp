@@ -36,13 +36,13 @@ struct CompanionWish {
   /// Axes along which the cells between neighbouring `places` are kept if merging would leave fewer than two.
   std::array<bool, 3> two_between{};
 
-  /// The same wish without moving walls.
+  /// The same wish, but all walls stay where they are.
   CompanionWish with_its_walls() const;
 };
 
-/// Which faces across which properties change are kept by a finer mesh: all of them, so that the values of
-/// cells can be copied (values_on), or every second one of three or more in a row; mean properties must then
-/// be computed again.
+/// The faces that a finer mesh keeps, of those across which properties change: all, so that the values of
+/// cells can be copied (values_on); or every second one of three or more in a row, so that mean properties
+/// must be computed again.
 enum class KeptFaces { all, every_second };
 
 /// A mesh whose cells are factor[axis] times as wide along easting, northing and up; walls beyond which the

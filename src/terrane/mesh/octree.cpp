@@ -124,8 +124,8 @@ Key Grower::place(std::size_t n) const {
   return bits;
 }
 
-/// The octant numbers of a centre, down to the finest level whose cells are at least half as long as the box;
-/// then that level.
+/// The sort key of the n-th box: the octant numbers of its centre, down to the finest level whose cells are
+/// at least half as long as the box, followed by the number of that level.
 Key Grower::key(std::size_t n) const {
   double longest = 0;
   for (int a = 0; a < 3; ++a) longest = std::max(longest, boxes_.high[a][n] - boxes_.low[a][n]);
@@ -189,8 +189,8 @@ void Grower::cut() {
   grown_.levels.push_back(cells.size());
 }
 
-/// Divides a cell into boxes too large for its octants, and the octants of the first level at which the other
-/// boxes do not all lie in one.
+/// Divides a cell. Boxes too large for its octants become a cell of their own; the others are divided among
+/// octants of the first level at which they do not all lie in one octant.
 void Grower::cut(const Octree::Cell& parent, Children& children) {
   int level = parent.level;
   std::size_t own = parent.first;  // first box that is small enough for the next level

@@ -1,8 +1,8 @@
 // An octree over the centres of boxes: prisms, cells, or points (boxes of zero size).
 //
-// Boxes are sorted by the octants of their centres, level by level, down to cells at least half as long as
-// the box: a large box comes before the small boxes in the same cell. A cell with more boxes than `leaf` is
-// divided.
+// Boxes are sorted by the octants of their centres, level by level, down to the finest level whose cells are
+// at least half as long as the box. So a large box comes before the small boxes in the same cell. A cell with
+// more boxes than `leaf` is divided.
 #pragma once
 
 #include <cstdint>

@@ -31,7 +31,8 @@ struct WidthAxis {
   std::vector<Least> least = {};
 };
 
-/// Leaves out wishes that the others already imply to 10 %: fewer wishes for the same widths.
+/// Leaves out the wishes that change little: in their intervals the other wishes ask for at most 1.1 times
+/// the width.
 std::vector<WidthWish> without_others(std::vector<WidthWish> wishes);
 
 /// Cell width at a coordinate of the axis, m.

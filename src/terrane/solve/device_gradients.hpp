@@ -31,8 +31,8 @@ TERRANE_FN double step_ratio(double a, double b) {
   const double ratio = a / b;
   return a > 0 && b > 0 && ratio - ratio == 0 ? ratio : 0;
 }
-/// a/b, 0 if not finite. Every product is rounded, as on the CPU, where ranks that share a field compute it;
-/// nvcc would fuse products with sums.
+/// a/b; 0 if it is not finite. Each product is rounded before it is added, which nvcc would otherwise not do:
+/// so the result equals that of the CPU, which computes the ratio if ranks share a field.
 TERRANE_FN Complex<double> step_ratio(Complex<double> a, Complex<double> b) {
 #if defined(__CUDA_ARCH__)
   const auto sum = [](double x, double y, double z, double w) {

@@ -164,8 +164,7 @@ struct GradientSteps {
 }  // namespace detail
 
 /// Vectors of conjugate gradients, for several solves. z and q share memory: z is added to p before q is
-/// computed. For these a Space may provide memory, scratch(), that the preconditioner also uses while it
-/// computes z.
+/// computed. A Space may provide this memory by scratch(); the preconditioner may use it while it computes z.
 template <class Space>
 struct RoomOfGradients {
   typename Space::Vector r, p, q;

@@ -58,8 +58,9 @@ struct Cut {
   bool joins;
 };
 
-/// unit: 0 for blocks of a Reduction. Then cuts lie at multiples of 4 or 16 blocks if the largest part grows
-/// by at most 2 % and no rank becomes idle: such ranks exchange only 1/64 of the sums, or 1/64 of that.
+/// unit: 0 for blocks of a Reduction. Then cuts lie at multiples of 4 or 16 blocks if this enlarges the
+/// largest part by at most 2 % and leaves no further rank without points. The ranks then exchange only 1/64
+/// or 1/64² of the sums.
 template <int N>
 Cut cut_of(const IndexBox<N>& whole, int axis, Index unit, int pieces) {
   const Index first = whole.first[axis], last = whole.last[axis];

@@ -31,7 +31,8 @@ struct CartesianSettings {
   /// blocks if that hardly enlarges the largest part.
   std::array<Index, N> unit{};
   /// Number of parts on each axis; the product of these is the number of ranks. 0: chosen such that the
-  /// largest part is as small as possible and, among such choices, the faces between parts are.
+  /// largest part is as small as possible. Among choices with the same largest part, the one with the
+  /// smallest faces between parts is used.
   std::array<int, N> pieces{};
   /// Relative amount by which a part counts as larger in this choice if cuts are not at multiples of 4
   /// blocks: the cost of adding a number per block on the host.

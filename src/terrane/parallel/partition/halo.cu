@@ -21,8 +21,8 @@ struct Move {
   }
 };
 
-/// The tag that distinguishes messages between two ranks: the number of the periodic shift, by −1, 0 or 1
-/// times the whole box on each axis, that the receiver sees.
+/// The tag that distinguishes messages between two ranks. It numbers the periodic shifts: along each axis the
+/// sender's part, as the receiver sees it, is shifted by −1, 0 or 1 times the whole box.
 template <int N>
 int tag_of(const int (&shift)[N]) {
   int tag = 0;

@@ -18,8 +18,8 @@ namespace {
 using namespace detail::peers;
 
 constexpr int most_neighbours = 8, most_fields = 4;
-/// Minutes to wait for a neighbour (one elsewhere): within a shot a rank may write snapshots or wavefields to
-/// a disk.
+/// Minutes to wait for a neighbour: longer than the one minute of other messages, because a rank may write
+/// snapshots or wavefields to a disk during a shot.
 constexpr std::uint64_t minutes = 10;
 
 struct Meeting {

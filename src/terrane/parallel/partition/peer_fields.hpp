@@ -3,7 +3,7 @@
 // messages; it ends with one kernel of one block, in which neighbouring ranks synchronise.
 //
 //   kernels that write into fields of neighbours
-//   fields.meet(stream);       // after it, all values that neighbours stored before theirs are visible
+//   fields.meet(stream);       // makes all values visible that neighbours stored before their meet()
 //   kernels that read them
 //
 // Between two calls of meet() no rank may write values that a neighbour may still read.

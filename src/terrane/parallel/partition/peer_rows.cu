@@ -17,8 +17,8 @@ namespace {
 
 using namespace detail::peers;
 
-/// Minutes to wait for a rank (one elsewhere): before its first message a rank may have a large state to
-/// restore.
+/// Minutes to wait for a rank: longer than the one minute of other messages, because a rank may have to
+/// restore a large state before its first message.
 constexpr std::uint64_t minutes = 10;
 
 /// Sixteen bytes, which one access reads or writes.

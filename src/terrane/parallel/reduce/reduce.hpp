@@ -35,8 +35,8 @@ constexpr int blocks_at_once() {
   else return 1;
 }
 
-/// One lane per column of the block. Each warp sums some of the rows; one warp then adds these sums in a
-/// fixed order.
+/// Kernel that reduces blocks of points, with one lane per column of a block. Each warp sums some of the
+/// rows; one warp then adds these sums in a fixed order.
 template <int N, int M, class Op, class Kernel>
 __global__ void __launch_bounds__(warps_of_block* lanes, blocks_at_once<Kernel>())
     reduce_blocks(const IndexBox<N> cells, const IndexBox<N> points, const __grid_constant__ Kernel kernel,
@@ -89,7 +89,7 @@ __device__ __forceinline__ void join_children(Index number, const IndexBox<N>& n
   }
 }
 
-/// One warp per cell.
+/// Kernel that joins the values of cells to those of the next level, one warp per cell.
 template <int N, int M, class Op>
 __global__ void __launch_bounds__(warps_of_block* lanes)
     join_cells(const IndexBox<N> next, const IndexBox<N> cells, const double* values, double* out) {

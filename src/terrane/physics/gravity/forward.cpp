@@ -180,7 +180,7 @@ Intent intent_of(const Stations& stations, const Parameters& parameters, const F
     wanted = as_in_checkpoint(runtime.checkpoint.file, stations, wanted);
   intent.method_of_checkpoint = wanted.method != parameters.method;
   intent.partition_of_checkpoint = wanted.partition != parameters.partition;
-  // Only the direct sum is divided by prisms.
+  // Only the direct sum can be divided among ranks by prisms.
   if (wanted.partition == Partition::prisms) wanted.method = Method::direct;
   if (runtime.comm) wanted.device = shared_device(wanted.device, *runtime.comm);
   return intent;

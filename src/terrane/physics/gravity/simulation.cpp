@@ -52,7 +52,7 @@ ChannelSet channels_in_frame(const std::vector<std::string>& names, Frame frame)
     ChannelSet one;
     try {
       one = channels_from_names({name});
-    } catch (const InputError&) {  // a name of the frame; otherwise the next call throws
+    } catch (const InputError&) {  // not a name of Terrane's: one of the frame, or the next call throws
       one = ChannelSet{channel_from_frame(name, frame, UnitSystem::geo).channel};
     }
     set = set | one;
@@ -245,9 +245,9 @@ double Simulation::memory_to_write() const {
          bytes_to_write(survey_.size(), survey_.columns.size(), settings_.parameters.channels.size());
 }
 
-/// The most of: while summing; while the rounding error is estimated (a tree stays in memory); while files
-/// are written. For every other rank of this machine: sources, positions of stations and memory of the
-/// method.
+/// The largest of the memory needed while summing, while the rounding error is estimated (a tree stays in
+/// memory), and while files are written; in addition, for every other rank of this machine, that for sources,
+/// positions of stations and the method.
 double Simulation::memory_needed(const MethodPlan& chosen, const Runtime& runtime) const {
   const auto n = source_count(model_, density);
   const auto method = static_cast<double>(chosen.memory_bytes);

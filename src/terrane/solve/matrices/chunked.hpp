@@ -3,7 +3,7 @@
 //
 // A chunk holds all rows of some consecutive columns, row after row. Chunks depend on the shape of the matrix
 // alone. Products accumulate in double:
-//   G m   a part (parted.hpp), up to 64 of them, is the sum of some consecutive chunks
+//   G m   in up to 64 parts (parted.hpp), each the sum over some consecutive chunks
 //   Gᵀ d  each chunk by itself: Σ over 64 rows, then over the blocks of 64
 // so no bit depends on threads or ranks. Memory traffic of a product: the matrix once, 4 or 8 bytes per
 // entry.
@@ -85,7 +85,8 @@ class ChunkedOperator : public PartedOperator {
   ShareOfParts share_;
 };
 
-/// A matrix with all entries in memory, or those of its share of the parts.  T: double or float
+/// A matrix that stores its entries in memory: all of them, or those of its share of the parts.  T: double or
+/// float
 template <class T>
 class DenseOperator final : public ChunkedOperator {
  public:

@@ -1,7 +1,7 @@
 // A dense matrix on a device, column after column, for G m and Gᵀ d.
 //
-//   G m   a part (parted.hpp), up to 64 of them, is the sum of some consecutive columns, one after the other
-//   Gᵀ d  each column by itself: 32 sums over every 32nd row, added in order
+//   G m   in up to 64 parts (parted.hpp), each the sum over some consecutive columns, one after the other
+//   Gᵀ d  each column by itself: 32 partial sums, each over every 32nd row, added in order
 //
 // so no bit depends on the device's scheduling or on the number of ranks. Memory traffic of a product: the
 // matrix once, 4 or 8 bytes per entry; model and data vectors are copied between host and device.

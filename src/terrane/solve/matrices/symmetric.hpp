@@ -14,11 +14,11 @@ struct Eigen {
   std::vector<double> vector;  ///< [n, n]: row i is the eigenvector of value[i]
 };
 
-/// Of a tridiagonal matrix: diagonal [n] · beside [n − 1], the off-diagonal. Throws Error if the iteration
-/// does not converge (NaN in the matrix).
+/// The eigenvalues and eigenvectors of a tridiagonal matrix.  diagonal [n] · beside [n − 1], the
+/// off-diagonal. Throws Error if the iteration does not converge (NaN in the matrix).
 Eigen eigen_tridiagonal(std::span<const double> diagonal, std::span<const double> beside);
 
-/// matrix [n, n]; only the lower triangle is read.
+/// The same for a full matrix [n, n], of which only the lower triangle is read.
 Eigen eigen_symmetric(std::span<const double> matrix, std::size_t n);
 
 }  // namespace terrane::solve

@@ -369,7 +369,7 @@ struct Multigrid<V>::Levels final : Hierarchy {
   std::vector<L> levels;
   Index together;     // levels with fewer points are whole on every rank
   bool axis_by_axis;  // transfers between levels: a kernel per axis, else one for all axes
-  bool in_passes;     // on a CPU: smoothing and transfers by host_passes.hpp
+  bool in_passes;     // whether a CPU smooths and transfers by the passes of host_passes.hpp
   Index flat_up_to;   // largest number of points of levels whose transfers have no branches
   static constexpr Index few_points = 1728;  // largest size of levels computed by one block of threads
   std::size_t few_from = std::numeric_limits<std::size_t>::max();
@@ -377,11 +377,12 @@ struct Multigrid<V>::Levels final : Hierarchy {
   SharedMemory* memory;  // memory for fields that are never needed simultaneously
   bool others;           // whether other cycles use this memory, too
   InTurn lent;           // memory lent for b and v of the finest level; empty: none
-  // Number of places of lent.coarser that are full, and of bytes used in the next; the fields in these
-  // places, whose surrounding layers of zeros other users of the memory overwrite.
+  // The number of places of lent.coarser that are full, and the number of bytes used in the next place.
+  // lent_layers: the fields stored there; other users of this memory overwrite the layers of zeros around
+  // them, so they are set to zero again.
   std::size_t lent_places = 0, lent_bytes = 0;
   ClearLayers<V> lent_layers{};
-  After after = After::kernel;  // events if other streams copy halos from neighbours
+  After after = After::kernel;  // After::events if other streams copy halos from neighbours
 
   /// fewer: levels with fewer points are whole on every rank. make_finest(): returns level 0 with its
   /// network.
@@ -516,8 +517,8 @@ struct Multigrid<V>::Levels final : Hierarchy {
     step(level.reach(0), ChebyshevStep<V, A>{a, b, v, momentum, weight, u});
     level.bring_u(stream);
   }
-  /// Whether a kernel reads the network before the previous kernel has ended: on small levels, where this
-  /// wait would take as long as the kernel itself. The same on any number of ranks.
+  /// Whether a kernel reads the network before the previous kernel has ended: on small levels, where waiting
+  /// for that would take as long as the kernel itself. The same on any number of ranks.
   bool asks_early(std::size_t l) const {
     constexpr Index most = Index{1} << 18;
     return !axis_by_axis && levels[l].cut.whole.count() <= most;
@@ -622,7 +623,7 @@ struct Multigrid<V>::Levels final : Hierarchy {
     return levels[l].smooth;
   }
   /// Whether levels with a smoother store u alternately in two memories. This is possible because passes have
-  /// read u of a level before they write u of the level with a smoother two before it.
+  /// read u of a level before they write u of the last but one level with a smoother before it.
   bool alternates() const override { return in_passes && lent.memory != nullptr; }
   /// Allocates the fields of level l. smooth: number of finer levels with a smoother. A level without a
   /// smoother needs its field only from one kernel to the next, so all such levels at the same distance from
@@ -638,7 +639,8 @@ struct Multigrid<V>::Levels final : Hierarchy {
     }
     if (level.grid) level.grid->template prepare<V>(stream);
     enum : std::size_t { first_between, second_between, b_of_level, u_of_level, v_of_level, kinds = 3 };
-    const auto alternating = b_of_level + smooth % 2;  // where no other cycle uses the memory of levels
+    // Other fields use these two places only if other cycles share the memory; then u does not alternate.
+    const auto alternating = b_of_level + smooth % 2;
     const auto at = [&](std::size_t place) { return Field<V>(stream, level.held, *memory, place); };
     if (!level.smooth) {
       level.u = at(levels[l - 1].smooth ? first_between : second_between);
@@ -674,9 +676,10 @@ struct Multigrid<V>::Levels final : Hierarchy {
     }
     return Field<V>(stream, level.held);
   }
-  /// Of the levels with a smoother, the second one before l. Its v shares memory with b of level l: v is
-  /// unused between the restriction to the next level with a smoother and the correction from that, and b is
-  /// needed only within this time. Null if there is no such level, or if ranks exchange b.
+  /// The last but one level with a smoother before l. Its v shares memory with b of level l. This is possible
+  /// because v is unused between the restriction to the next level with a smoother and the correction from
+  /// that level, and b is needed only during this time. Null if there is no such level, or if ranks exchange
+  /// b.
   const L* two_before(std::size_t l) const {
     if (axis_by_axis || in_passes || levels[l].grid) return nullptr;
     int before = 0;

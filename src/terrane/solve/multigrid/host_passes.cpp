@@ -261,7 +261,7 @@ struct BlockDown {
   Index uk0 = 0, uk1 = 0, uj0 = 0, uj1 = 0;  // planes and rows with u
   Planes<V> step, u, thin_rows, thin_planes;
   RowOut<V> residual, from_low, from_high, right;
-  std::int32_t *low = nullptr, *mid = nullptr, *high = nullptr;  // along the axis east
+  std::int32_t *low = nullptr, *mid = nullptr, *high = nullptr;  // [coarse points of a row] fine indices
   bool room_behind;
 
   BlockDown(const P& whole, Index first_k, Index last_k, Index first_j, Index last_j)
@@ -457,7 +457,7 @@ struct BlockUp {
   Planes<V> u, step, of_plane;
   RowOut<V> of_row, zeros, result;
   bool room_behind, coarse_room;
-  std::int32_t *low = nullptr, *high = nullptr;  // along the axis east
+  std::int32_t *low = nullptr, *high = nullptr;  // [points of a row] coarse indices
   std::int32_t* on = nullptr;
 
   BlockUp(const P& whole, Index first_k, Index last_k, Index first_j, Index last_j)

@@ -189,10 +189,10 @@ struct AxisStep {
 };
 
 /// coarse = Pᵀ fine along east, then north, then up: the sums of Restrict, nested, in the same order. Begins:
-/// also computes v, the first step of the smoother on the coarse level. Flat: without branches for single
-/// points; neighbours that were not removed have weight zero, so that all values of a point are loaded at the
-/// same time: faster if there are too few points to hide the latency of branches. Weights from lists, and all
-/// weights if Flat, are loaded before the previous kernel has ended.
+/// whether v, the first step of the smoother on the coarse level, is computed, too. Flat: whether there are
+/// no branches for single points. Neighbours that were not removed then have weight zero, and all values of a
+/// point are loaded at the same time; this is faster if there are too few points to hide the latency of
+/// branches. Weights from lists, and all weights if Flat, are loaded before the previous kernel has ended.
 template <class V, class W, class A, bool Begins, bool Flat>
 struct RestrictTogether {
   AxisStep<W> axis[3];
@@ -241,9 +241,9 @@ struct RestrictTogether {
     const std::int32_t taken = step.thinning.taken[static_cast<std::size_t>(n)];
     return {taken >> 2, (taken & 1) != 0, (taken & 2) != 0};
   }
-  /// Index in `counts` of the weights of a sum along an axis. Sums are nested; Path says for which point of
-  /// the previous axis the sum is: 3 Path for the point that stays, 3 Path + 1 and 3 Path + 2 for its removed
-  /// neighbours, with Path of the previous axis.
+  /// Index in `counts` of the weights of a sum along an axis. Sums are nested: there is one for each point of
+  /// a sum along the previous axis, and Path numbers these. If P is Path of the previous axis, it is 3 P for
+  /// the point that stays, 3 P + 1 and 3 P + 2 for its removed neighbours.
   template <int Axis, int Path>
   static constexpr int number() {
     return W::same_across ? Axis : Axis == up ? 0 : Axis == north ? 1 + Path : 4 + Path;
@@ -346,9 +346,9 @@ struct InterpolateTogether {
     const std::int32_t lies = step.thinning.lies[static_cast<std::size_t>(p.get<Axis>())];
     return {lies >> 1, (lies & 1) != 0};  // below may be −1; >> keeps its sign
   }
-  /// Index in `shares` of the weights of a point along an axis. Interpolations are nested; Path says for
-  /// which point of the previous axis: 2 Path for the one below, 2 Path + 1 for the one above, with Path of
-  /// the previous axis.
+  /// Index in `shares` of the weights of a point along an axis. Interpolations are nested: there is one for
+  /// each of the two points used along the previous axis, and Path numbers these. If P is Path of the
+  /// previous axis, it is 2 P for the point below and 2 P + 1 for the one above.
   template <int Axis, int Path>
   static constexpr int number() {
     return W::same_across ? Axis : Axis == east ? 0 : Axis == north ? 1 + Path : 3 + Path;

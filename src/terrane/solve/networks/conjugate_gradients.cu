@@ -151,7 +151,7 @@ struct WeightedSquare {
     return left * stored_product(d(k, j, i), left);
   }
 };
-/// Advance; returns r² and r z of the point
+/// As Advance, but returns r² and r z of the point
 struct AdvanceWeighted {
   Advance advance;
   GridView<const double> d;

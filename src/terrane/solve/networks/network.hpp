@@ -214,9 +214,9 @@ Field<T> link_field(Stream& stream, const IndexBox<3>& points) {
   return Field<T>(stream, points, 3);
 }
 
-/// A Network<double> without S, stored as the conductances rounded to float, which a multigrid in single
-/// precision has anyway, and the number of representable doubles between each of these and c_a. Together they
-/// are exact to the last bit of c_a if this is 0 or within the range of float, and rounded if it is below.
+/// A Network<double> without S. It stores c_a rounded to float, as a multigrid in single precision does
+/// anyway, and the number of representable doubles between the rounded value and c_a. Both together give c_a
+/// to the last bit if c_a is 0 or within the range of float; if it is below that range, c_a is rounded.
 struct SplitNetwork {
   std::array<Field<float>, 3> rounded;       ///< shared with the finest level of a Multigrid
   std::array<Field<std::int32_t>, 3> steps;  ///< at the points, and at those above the last

@@ -21,7 +21,8 @@ class BarsCandidate {
 
   /// Whether some prisms would merge, and merging takes less than half of `best` seconds.
   bool worth_making(double best) const { return share_ > 0 && 2 * merging_ < best; }
-  /// Rough upper estimate of the seconds: bars may merge further, but each is near to more stations.
+  /// Rough estimate of the seconds, including those of merging. Each bar is close to more stations than a
+  /// prism, and near pairs take longer, so this counts four times the cost of the prisms that remain.
   double promises() const;
   /// Seconds if a device is `speedup` times as fast as the CPU, including the time already spent on merging;
   /// valid after make().

@@ -1,7 +1,8 @@
 // Joins prisms of equal density that share a whole face into one: fewer sources with the same field.
 //
-// Only faces with the same coordinates bit for bit are joined, so nothing is rounded. Bars grow long; the
-// near form halves them where that matters (near_field.hpp).
+// Only faces whose coordinates are bitwise the same are joined, so nothing is rounded. A merged prism (a bar)
+// may be long; near stations, where its length would cost accuracy, field_of_prism() halves it
+// (near_field.hpp).
 #pragma once
 
 #include <string>

@@ -52,11 +52,11 @@ std::size_t leaf_of(std::size_t prisms, std::size_t stations) {
 }
 
 /// The highest order of expansions: higher than for the tree, because high orders allow translations to much
-/// closer boxes, and all clusters that are still closer cost pairs.
+/// closer boxes, and clusters that are still closer are computed pair by pair.
 int highest_order(double accuracy) {
   return std::clamp(static_cast<int>(std::lround(8 - 2 * std::log10(accuracy))), 4, most_order);
 }
-/// Lower on devices, which compute pairs faster in comparison with translations.
+/// The highest order on devices: lower, because they compute pairs faster in comparison with translations.
 int highest_device_order(double accuracy) {
   return std::clamp(static_cast<int>(std::lround(6 - 1.7 * std::log10(accuracy))), 4, most_order);
 }
@@ -268,8 +268,8 @@ bool Fmm::serve_at_once(const Tree::Node& cluster, const Cell& cell, Served& to)
   return true;
 }
 
-/// Finds how the cell interacts with the clusters of a list. Without an expansion, clusters larger than the
-/// cell are split, and others are left to its children.
+/// Finds how the cell interacts with the clusters of a list. A cluster whose expansion cannot be used is
+/// split if it is larger than the cell; otherwise it is left to the cell's children.
 void Fmm::serve(const Cell& cell, std::span<const std::uint32_t> list, Served& to) const {
   std::vector<std::uint32_t> stack(list.rbegin(), list.rend());
   while (!stack.empty()) {
@@ -319,8 +319,8 @@ void Fmm::descend(const Cell& cell, std::span<const std::uint32_t> list, const S
 }
 
 /// Traverses the cells down to the wanted parts. Level by level, handle(cell, parent's state, its clusters)
-/// returns the state of each cell of several parts; then use(part, list of clusters, parent's state) is
-/// called for each part. Both are called from several threads.
+/// returns the state of each cell that contains several parts; then use(part, list of clusters, parent's
+/// state) is called for each part. Both are called from several threads.
 template <class State, class Handle, class Use>
 void Fmm::walk(const std::vector<std::uint8_t>& wanted, State root, const Handle& handle,
                const Use& use) const {
@@ -393,8 +393,8 @@ Summation::Part Fmm::part(std::size_t index) const {
   return {tree_.receivers().stations(cell.first, cell.last), tree_.channels()};
 }
 
-/// Whether the parts have far more tiles than there are clusters: then nearly all clusters are used, and a
-/// search would take longer.
+/// Whether the parts have far more tiles than there are clusters. Then nearly all clusters are used, and
+/// finding the others would take longer than computing their expansions.
 bool Fmm::meet_most(std::size_t first, std::size_t last) const {
   return last > first &&
          cells_[parts_[last - 1]].last - cells_[parts_[first]].first >= 4 * tree_.nodes().size();
@@ -518,8 +518,8 @@ int Fmm::count(const Cell& cell, int above, const Served& served, const Switchin
   return degree;
 }
 
-/// A sample of the parts, the work of their cells, and the parts for which the expansion of each cluster is
-/// used.
+/// A sample of the parts; the work of their cells; and for each cluster, the sampled parts that use its
+/// expansion.
 struct Fmm::Sample {
   std::vector<std::uint8_t> parts;        // [parts] whether a part is in the sample
   std::vector<Counted> of_cell, of_part;  // [cells of several parts]; [parts]
@@ -565,7 +565,7 @@ void Fmm::walk_sample(Sample& sample, Progress& progress) const {
       });
 }
 
-/// Estimated counts of all parts, from those of the sample.
+/// Estimated work of all parts, from that of the sample.
 Fmm::Counted Fmm::count_all(const Sample& sample) const {
   Counted all;
   for (std::size_t c = 0; c < sample.of_cell.size();) {  // each level, scaled to its number of cells
@@ -621,8 +621,8 @@ FmmCost Fmm::cost(Progress& progress) {
   const double packs = static_cast<double>(lanes_) / kernel_target().kernels[0].lanes;  // CPU packs per group
   cost.seconds = cost.operations * packs * seconds_per_pack_operation + cost.one_by_one_seconds;
   cost.memory_bytes = memory_bytes(expansions_met(sample));
-  // The estimate has computed the expansions needed to find the tolerance, and building the tree has its own
-  // peak.
+  // This estimate needs the larger of two amounts: the memory to build the tree, and that with the expansions
+  // which were computed to find the tolerance.
   const auto& made = tree_.made().made;
   const auto there = std::count(made.begin(), made.end(), std::uint8_t{1});
   cost.asked_bytes =

@@ -76,7 +76,7 @@ class StationData final : public inversion::Dependence {
   StorageChoice by_fmm(const Runtime& runtime, double team) const;
   /// Seconds of a step of Lanczos or of conjugate gradients, without its products.
   double seconds_beside_products(const Runtime& runtime) const;
-  /// Whether three transforms apply the exact inverse of the regulariser.
+  /// Whether the regulariser has an exact inverse (Regulariser::exact()).
   bool inverse_is_exact() const;
   /// Bytes and seconds that the posterior needs if the regulariser has no exact inverse.
   std::pair<double, double> cost_of_posterior(const Runtime& runtime) const;
@@ -109,7 +109,7 @@ constexpr double seconds_per_device_pair = 7e-12, seconds_per_device_entry = 1.3
 // Seconds of a step without its products: per cell, for vectors on the host; per operation of the
 // regulariser's inverse, on one core and on an H200.
 constexpr double seconds_per_cell = 8e-9, seconds_per_operation = 5e-11, seconds_per_device_operation = 1e-13;
-constexpr double inverses_without_exact_one = 10;  // inner steps, without a product with G
+constexpr double inverses_without_exact_one = 10;  // iterations of Regulariser::solve() if it is not exact
 constexpr double least_for_a_tree = 1e7;           // entries; below, other storages are fast enough
 constexpr double least_for_fmm = 1e9;              // entries; above, fast multipoles are considered
 constexpr double expected_products = 60;  // products with G, and with Gᵀ, of an inversion without bounds
@@ -149,13 +149,13 @@ void check_stations(const SensitivityColumns& source, std::vector<std::string>& 
                     inside.size(), up.size(), inside.front() + 1, up[inside.front()]));
 }
 
-constexpr std::size_t most_groups = 8;  // most groups of stations that have one height and place within cells
+constexpr std::size_t most_groups = 8;  // of stations; each has one height and one position within cells
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// ---- of linear physics ----
+// ---- data that depend linearly on the property ----
 
 StationData::StationData(inversion::Problem problem, PrismSet cells, const inversion::Settings& settings,
                          StorageSettings storage, Observations observations, Survey survey,
@@ -250,7 +250,8 @@ double part_of_machine(double bytes, const Runtime& runtime) {
   return runtime.comm ? bytes * runtime.comm->on_node().count / runtime.comm->size() : bytes;
 }
 
-/// inverse: bytes of the regulariser's inverse, which rank 0 applies on its device
+/// Whether a storage fits in memory.  inverse: bytes of the regulariser's inverse, which rank 0 applies on
+/// its device
 bool fits(const StorageChoice& choice, const MemoryBudget& memory, const Runtime& runtime, double inverse) {
   const double most = 0.6 * static_cast<double>(memory.bytes);
   if (part_of_machine(choice.bytes_to_make, runtime) >= most) return false;

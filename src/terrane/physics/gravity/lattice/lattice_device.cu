@@ -185,7 +185,7 @@ struct Work {
     const std::size_t together = DeviceFft::at_once(sizes.lags[0].size, sizes.lags[1].size),
                       arrays = layers * (channels + 1) + channels + 2 * together;
     return sizeof(double) *
-           static_cast<double>((arrays + together) * sizes.reals +  // cuFFT's own is about that of one call
+           static_cast<double>((arrays + together) * sizes.reals +  // together: cuFFT's work space, about
                                layers * channels * sizes.distances() + near_at_once * (channels + 1) +
                                2 * stations);
   }

@@ -39,7 +39,7 @@ struct LatticeLayers {
 };
 
 /// Computes row j of the table of K for one layer: values [channels][north][east], at the distances of the
-/// group's lags. Always with the kernels of all computed channels, because kernels of fewer channels may
+/// group's lags. It always uses the kernels of all computed channels, because kernels of fewer channels may
 /// differ in the last bits.
 void lattice_table(const LatticePlan& plan, const Lattice::Group& group, const Convolution& sizes,
                    std::size_t layer, std::size_t j, ChannelSet channels, double* values);

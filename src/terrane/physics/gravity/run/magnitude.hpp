@@ -50,7 +50,8 @@ double bytes_of_magnitude(std::size_t prisms, std::size_t stations, double secon
 /// NaN if no station has a finite value.
 std::array<double, 3> largest_values(const Fields& fields, int threads);
 
-/// The accuracy that a run promises, of every pair (the direct sum) or of the largest value (lattice, tree).
+/// The accuracy that a run promises: relative to each pair (the direct sum), or to the largest value
+/// (lattice, tree).
 struct Promise {
   double accuracy;   ///< requested
   double of_method;  ///< error of the method without rounding

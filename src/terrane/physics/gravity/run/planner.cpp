@@ -67,8 +67,9 @@ double least_seconds(const Problem& problem, const DirectCost& direct) {
   return least;
 }
 
-/// The requested device. If any is allowed, a GPU that is faster than the CPU and has memory for the direct
-/// sum (by prisms, only for a chunk of it), if the run is long compared with the GPU's start.
+/// The requested device. If any is allowed, a GPU under three conditions: it is faster than the CPU; it has
+/// memory for the direct sum, unless this is partitioned by prisms; and the run takes longer than the GPU's
+/// start.
 Device choose_device(const Problem& problem, const DirectCost& direct) {
   const auto& p = problem.parameters;
   if (p.device.kind != Device::Kind::automatic) return resolve(p.device);
@@ -139,8 +140,8 @@ bool Contest::may_serve(const MethodEntry& entry) const {
   return !small_ && accurate_enough(entry, problem_.parameters);
 }
 
-/// Estimates all methods. Prisms are merged before a method that takes long to estimate, if bars may be not
-/// much slower; else at the end.
+/// Estimates all methods. Estimating some of them takes long. Before such a method, prisms are merged to bars
+/// if the sum over bars may take less than three times the least time of the method; otherwise at the end.
 void Contest::ask() {
   small_ = few_pairs(problem_, judged_);
   std::optional<BarsCandidate> bars;

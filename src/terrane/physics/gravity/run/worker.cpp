@@ -65,7 +65,8 @@ class ByPrisms final : public Worker {
   void sum(const Range& round, std::vector<ChunkTree>& trees, Progress& progress) override {
     begun_ = true;
     const bool on_device = parameters_.device.has_own_memory();
-    // A sum that stays on a device also keeps the memory of its last parts: so few parts at once.
+    // A sum that stays on a device also keeps the memory of its last parts. So only a few parts are computed
+    // at a time.
     const std::size_t at_once = on_device ? parts_at_once(parameters_) : round.size();
     for (std::size_t i = 0; i < mine_.size(); ++i) {
       std::unique_ptr<Summation> made;

@@ -95,7 +95,8 @@ class BlockOperator : public solve::PartedOperator {
   std::unique_ptr<Block> take(std::size_t part) { return std::move(made_[part - held_.first]); }
 
  private:
-  /// steps_of(block, its index in `parts`)
+  /// Runs the steps of all blocks in `parts` together.  steps_of(block, its index in `parts`) returns those
+  /// of one.
   template <class StepsOf>
   void run(const Range& parts, const StepsOf& steps_of) const {
     std::vector<Steps> all;

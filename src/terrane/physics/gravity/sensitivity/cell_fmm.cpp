@@ -16,8 +16,8 @@ namespace terrane::gravity {
 namespace {
 
 constexpr std::size_t cells_per_chunk = 2048, moments_per_task = 8, boxes_per_task = 4;
-// In a product a near pair needs 0.8e-9 s. This is three times that, because entries need most of the memory,
-// and most of the time to make G.
+// A near pair needs 0.8e-9 s in a product. Three times as much is counted, so that fewer pairs are computed
+// as near ones: their stored entries need most of the memory, and most of the time to make G.
 constexpr double seconds_per_kept_pair = 2.4e-9;
 constexpr double point_angle = 0.25;  // for the diagonal: largest size / distance of cells taken as points
 
@@ -58,7 +58,8 @@ std::array<double, channel_count> field_of_point(const double (&d)[3]) {
 
 // ---- what a product needs ----
 
-/// Stored entries cost so little that lower orders than for fields are as good.
+/// The highest order is lower than for fields. Some distant pairs thereby become near ones, which cost little
+/// because their entries are stored. So products are as fast, and as accurate.
 Fmm::Kept CellFmm::kept(double accuracy, std::size_t cells, std::size_t stations, std::size_t observables) {
   const int order =
       std::clamp(static_cast<int>(std::lround(8 - 1.5 * std::log10(accuracy))), 4, most_order - most_added);
@@ -483,8 +484,8 @@ double CellFmm::squares(const double (&mass)[3], const double (&station)[3],
   return sum;
 }
 
-/// Sets the diagonal, for the cells of a leaf, to the sum over all pairs without stored entries: distant
-/// boxes and the leaf count as points, closer ones cell by cell and station by station.
+/// Sets the diagonal, for the cells of a leaf, to the sum over all pairs without stored entries. For distant
+/// boxes, leaf and box count as points; for closer ones, each cell and each station does.
 void CellFmm::add_squares(const Cluster& leaf, const PointWeights& from, std::span<double> diagonal) const {
   std::vector<double> single(leaf.count);
   double together = 0;

@@ -50,8 +50,8 @@ class CellTree {
 
   /// Bytes of cells, stations, near entries, lists, and the arrays of products.
   double bytes() const;
-  /// Upper estimates of the sizes of `trees` blocks of the whole tree's cells, summed over the blocks.
-  /// counted: the whole tree's cost()
+  /// Upper estimates of the sizes of all blocks together, if the cells of a tree are divided into `trees`
+  /// blocks. counted: cost() of the tree for all cells
   struct Numbers {
     double cells, rows, near, leaves_met, meetings, tiles, clusters, pieces, gatherings, around, levels;
     int degrees;

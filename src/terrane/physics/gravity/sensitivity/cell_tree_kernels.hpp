@@ -313,7 +313,8 @@ struct HarmonicPoint {
   }
 };
 
-/// total += Σ Re(N_nm F_nm) of `together` series.  number: their numbers, each series `stride` after the last
+/// total += Σ Re(N_nm F_nm) of `together` series.  number: numbers of the first series · stride: distance to
+/// those of the next
 template <int together>
 TERRANE_FN void add_series_at(HarmonicPoint point, const double* number, int stride, int top,
                               double (&total)[together]) {
@@ -612,7 +613,8 @@ struct BringSeriesBack {
   TERRANE_FN void end(Shared&, Thread&, std::size_t, int) const {}
 };
 
-/// own = Σ over the clusters that contain a cell. A group of threads computes device_tile cells.
+/// Sets the value of each cell to the sum over the clusters that contain the cell. A group of threads
+/// computes device_tile cells.
 template <int most>
 struct PassDown {
   static constexpr int groups_at_once = most > 12 ? 6 : 12;

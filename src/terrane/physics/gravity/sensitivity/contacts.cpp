@@ -100,7 +100,8 @@ double missing_of_pair(const Observable& observable, const CellContacts::One& a,
   return missing(observable, rho, policy);
 }
 
-/// Corrections of the entries of one station; NaN also if the correction is not a sum over the cells.
+/// Corrections of the entries of one station; NaN if an entry has no value, or if the correction for two
+/// cells together is not the sum of those for each.
 std::vector<double> added_to(const Observable& observable, Group group, SingularPolicy policy) {
   std::vector<double> added;
   for (const auto& one : group) {

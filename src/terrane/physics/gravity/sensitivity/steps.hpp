@@ -21,7 +21,8 @@ using Steps = std::vector<Tasks>;
 /// Runs the steps of all blocks together: the first of each, then the second, and so on.
 void run_together(const std::vector<Steps>& blocks, int threads);
 
-/// Arrays that a product needs, stored for the next product: new memory costs a fifth of a product.
+/// Arrays that a product needs, kept for the next product: allocating new ones would take a fifth of its
+/// time.
 class Scratch {
  public:
   /// An array, not initialised. It returns to the scratch when its last owner releases it; the scratch must

@@ -15,8 +15,8 @@ TreeSensitivity::TreeSensitivity(const SensitivityColumns& source, double accura
 
 /// The cost of one tree for all cells: several blocks need hardly more time.
 TreeSensitivity::Cost TreeSensitivity::cost(const SensitivityColumns& source, double accuracy, int threads) {
-  // Seconds, measured on one core with AVX2: to compute a near entry, to multiply it, for (p + 1)² of an
-  // expansion at a station, and for a moment of a cell.
+  // Seconds, measured on one core with AVX2: to compute a near entry; to multiply it; for one of the (p + 1)²
+  // terms of an expansion at a station; and for a moment of a cell.
   constexpr double near_made = 20e-9, near_product = 0.6e-9, term = 0.25e-9, moment = 0.05e-9;
   const std::vector<double> unit_density(source.columns(), 1.0);
   Progress silent;

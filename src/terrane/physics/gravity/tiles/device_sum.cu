@@ -89,8 +89,9 @@ struct PrepareSources {
   }
 };
 
-/// The shape of at least 7/8 of all tiles; `shapes` if there is none: with two kinds of tiles mixed, the code
-/// of both exceeds the instruction caches of a multiprocessor.
+/// The shape of at least 7/8 of all tiles; `shapes` if there is none. Kernels have separate code for tiles of
+/// this shape; if fewer tiles had it, multiprocessors would alternate between both codes, which together
+/// exceed their instruction caches.
 std::uint32_t common_shape(std::span<const DeviceTile> tiles, std::size_t shapes) {
   std::vector<std::size_t> tiles_of(shapes + 1);
   for (const auto& tile : tiles)
@@ -199,7 +200,8 @@ void DeviceSources::measure(DeviceTile& tile) const {
     }
     most = std::max(most, std::fabs(density_[n]));
   }
-  // In float the fifth power of an inverse distance must not underflow: so the unit of mass is small.
+  // In float, mass times the fifth power of an inverse distance must not underflow. So the unit of density is
+  // small, and masses are large numbers.
   const bool single = precision_ == Precision::single_precision;
   tile.length = single ? power_of_two_near(tile.longest) : 1;
   tile.density = single ? std::ldexp(power_of_two_near(std::max(most, 0x1p-900)), -60) : 1;

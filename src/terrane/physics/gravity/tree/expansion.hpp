@@ -71,8 +71,9 @@ struct ExpansionKernels {
                double* coefficients);
   /// Adds every observable's series up to degree `top` at every station: sums [observables][tile_size].
   void (*add_series)(const Series&, int top, const StationTile&, double* sums);
-  /// The transpose of add_series, for several tiles. numbers [observables][series_count(top)]: the factor of
-  /// each number of the series in Σ weight · observable at station.  at: `numbers` is not used
+  /// The transpose of add_series, for several tiles. Writes to `numbers` [observables][series_count(top)] the
+  /// factor of each number of the series in Σ weight · (observable at station).  at: gives centre, scale and
+  /// degree of the series; the pointer at.numbers is not used
   void (*collect_series)(const Series& at, std::span<const ServedTile>, std::size_t stride, double* numbers);
   /// The transpose of `gather`: adds Σ_k coefficients_k C_k of the i-th prism, for unit density, to
   /// values[index[i]], or to values[i] if index is null.

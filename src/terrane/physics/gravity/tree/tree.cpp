@@ -201,7 +201,8 @@ void Tree::bound_moments(const Node& node) {
     b[n] = n % 2 == 0 ? bound(even[n / 2]) : bound(std::sqrt(even[n / 2] * even[n / 2 + 1]));
 }
 
-/// Minkowski: the norm of |y| about the new centre is at most that about the old plus the distance.
+/// Adds the bounds of a child's moments to those of its parent, about the parent's centre. By Minkowski's
+/// inequality, the norm of |y| about the new centre is at most that about the old one plus their distance.
 void Tree::add_moments(const Node& child, const Node& node, double* even) const {
   const double apart = distance(child.centre, node.centre) / node.scale, ratio = child.scale / node.scale;
   even[0] += child.mass;

@@ -135,7 +135,7 @@ struct Met {
   std::size_t near_tiles = 0;  ///< number of tiles of prisms
 
   double operations() const {
-    constexpr double of_pair = 400;  // between the multipole of order 2 and the stable form
+    constexpr double of_pair = 400;  // more than for a multipole of order 2, less than for the stable form
     return device_tile * (13 * harmonics + device_tile * of_pair * static_cast<double>(near_tiles));
   }
   /// Bytes of device memory while the group's sums are computed. Every tile may have to be cut into pieces,
