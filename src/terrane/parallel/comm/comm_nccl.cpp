@@ -24,8 +24,8 @@ namespace cuda = detail::cuda;
 constexpr std::size_t piece_bytes = std::size_t{64} << 20;
 /// Time limits: without them a rank that failed, or cannot be reached, would keep the others waiting.
 constexpr std::chrono::seconds longest_start(60), longest_piece(60), longest_end(10);
-/// Polling without sleep at first, then the interval between polls: most calls are done at once, and a piece
-/// takes 3 ms. So short a sleep loses no time, and frees the core for threads that copy.
+/// How long to poll without sleep, then the interval between polls. Most calls are done at once, and a piece
+/// takes 3 ms. So this interval costs hardly any time, and it frees the core for threads that copy.
 constexpr std::chrono::microseconds awake(100), nap(50);
 
 struct FreePinned {

@@ -18,7 +18,7 @@ struct Block {
   std::size_t bytes;  // bytes of the pages that may be opened, without the guard page behind them
 };
 
-/// The memory of the debug device: like the heap, the process has one.
+/// The memory of the debug device. A process has only one, like its heap.
 struct Heap {
   std::mutex mutex;
   std::map<void*, Block> blocks;
@@ -30,9 +30,9 @@ struct Heap {
   void enter() {
     if (inside++ == 0 && !open) protect(true);
   }
-  /// Protecting memory takes a system call for every block, longer than a small kernel. So after the first
-  /// thousand calls, in which most programs have run all of their code, memory is protected every 17th time
-  /// only.
+  /// Protecting memory takes a system call for every block, which takes longer than a small kernel. So after
+  /// the first thousand calls, in which most programs have run all of their code, memory is protected only
+  /// every 17th time.
   void leave() {
     constexpr std::uint64_t always = 1000, then_every = 17;
     if (--inside == 0 && (++left <= always || left % then_every == 0)) protect(false);

@@ -161,7 +161,8 @@ void for_each([[maybe_unused]] Stream& stream, std::size_t count, const Kernel& 
   });
 }
 
-/// kernel(i), kernel(j, i) or kernel(k, j, i) for every point of the box, in any order; i is the last index.
+/// Calls kernel(i), kernel(j, i) or kernel(k, j, i) for every point of the box, in any order; i is the last
+/// index.
 template <int N, class Kernel>
 void for_each([[maybe_unused]] Stream& stream, const IndexBox<N>& box, const Kernel& kernel) {
   if (box.empty()) return;

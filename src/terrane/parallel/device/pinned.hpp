@@ -19,7 +19,7 @@ class PinnedBuffer {
 
  public:
   PinnedBuffer() = default;
-  /// Not initialised.
+  /// The memory is not initialised.
   PinnedBuffer(Device device, std::size_t size)
       : device_(device),
         size_(size),

@@ -233,7 +233,7 @@ Parameters Simulation::needed(const Runtime& runtime) const {
 }
 
 double Simulation::memory_needed() const {
-  // The model, its sources as prisms, positions and columns of stations, fields in SI.
+  // Memory of the model, its sources as prisms, positions and columns of stations, and fields in SI.
   const auto columns = 3 + static_cast<double>(survey_.columns.size());
   const auto fields = static_cast<double>(settings_.parameters.channels.size());
   return bytes_of(model_) + static_cast<double>(source_count(model_, density)) * 7 * 8 +

@@ -605,8 +605,8 @@ struct Multigrid<V>::Levels final : Hierarchy {
     if (count > 1) few_from = from;
   }
 
-  /// The next level that has fields: a kernel that coarsens along several axes goes from level l to this
-  /// level.
+  /// The next level that has fields. A kernel that coarsens along several axes computes it directly from
+  /// level l.
   std::size_t stop_after(std::size_t l) const {
     do ++l;
     while (!axis_by_axis && !levels[l].smooth && !levels[l].gathers());

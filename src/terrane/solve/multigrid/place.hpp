@@ -1,4 +1,4 @@
-// Neighbours of a point along axes that the compiler knows.
+// Neighbours of a point along axes that are compile-time constants.
 #pragma once
 
 #include "terrane/solve/networks/network.hpp"

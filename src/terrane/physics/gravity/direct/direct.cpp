@@ -1,9 +1,9 @@
 // The direct sum is limited by flops. A tile of 64 prisms (25 kB) acts on a tile of 64 stations (1.5 kB):
 // 4096 pairs of 60 to 700 flops from the L1 cache; memory traffic is negligible.
 //
-// Order of summation: over the prisms of a tile in sequence, over the tiles of a strip of 32, over the strips
-// of a chunk, over the chunks in a binary tree: each level starts from zero, so the error grows as 64 + 32 +
-// ... and not as the number of prisms, and no level depends on the threads.
+// Sums are added over the prisms of a tile in sequence, over the tiles of a strip of 32, over the strips of a
+// chunk, and over the chunks in a binary tree. Each level starts from zero. So the error grows as 64 + 32 +
+// ... and not as the number of prisms, and the order does not depend on the number of threads.
 #include "terrane/physics/gravity/direct/direct.hpp"
 
 #include <algorithm>

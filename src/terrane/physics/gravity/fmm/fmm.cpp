@@ -631,7 +631,8 @@ FmmCost Fmm::cost(Progress& progress) {
   return cost;
 }
 
-/// Memory of a sum that uses this number of expansions; the tree's own estimate counts three eighths of all.
+/// Memory of a sum that uses this number of expansions. tree_.memory_bytes() counts three eighths of all of
+/// them.
 std::size_t Fmm::memory_bytes(double expansions) const {
   const double more = expansions - 0.375 * static_cast<double>(tree_.expansions()),
                bytes = static_cast<double>(tree_.memory_bytes()) +

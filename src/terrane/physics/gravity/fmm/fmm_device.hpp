@@ -21,7 +21,7 @@ struct FmmDeviceMemory {
   double device = 0;  ///< device memory: data stored all the time, and the sums of one part
   double host = 0;    ///< host memory in addition to FmmCost: lists of the clusters of each box
 };
-/// cost: of the same fmm.
+/// cost: result of fmm.cost().
 FmmDeviceMemory fmm_memory_on_device(const Fmm& fmm, const FmmCost& cost);
 
 }  // namespace terrane::gravity

@@ -41,8 +41,8 @@ struct BeyondThreeSides {
 
 namespace detail {
 
-/// Logarithms of the four edges parallel to one axis; b and c are the other two axes: the logarithm of the
-/// first edge, its differences along b and along c, and the mixed difference.
+/// For the four edges parallel to one axis, with b and c the other two axes: the logarithm of the first edge,
+/// its differences along b and along c, and the mixed difference.
 template <class T>
 struct EdgeDifferences {
   T first, over_b, over_c, over_both;

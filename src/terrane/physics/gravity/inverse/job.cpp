@@ -329,7 +329,8 @@ StorageChoice StationData::by_fmm(const Runtime& runtime, double team) const {
   return choice;
 }
 
-/// Storages by a tree: on a device, and on the CPU; with device = "cuda", on the device only.
+/// The storages by a tree that may be chosen: one on a device and one on the CPU; with device = "cuda" only
+/// the former.
 std::vector<StorageChoice> StationData::trees(const Runtime& runtime, Device device, double team) const {
   const auto cost = TreeSensitivity::cost(*source_, storage_.tree_accuracy, runtime.threads);
   const double vectors =

@@ -13,7 +13,8 @@ namespace terrane::gravity::inverse {
 
 namespace {
 constexpr std::array<std::string_view, 4> policies{"nan", "mean", "outside", "inside"};
-/// Throws InputError: no column of the survey is a channel of the frame. Names those of other frames.
+/// Throws InputError if no column of the survey is a channel of the frame; the message says which columns are
+/// channels of other frames.
 void expect_data(const std::vector<ObservedColumn>& observed, const Survey& survey, const FieldKind& kind,
                  const Convention& frame) {
   if (!observed.empty()) return;

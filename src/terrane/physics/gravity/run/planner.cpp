@@ -29,7 +29,7 @@ namespace terrane::gravity {
 
 namespace {
 
-/// Every method but the direct sum, those with the fastest estimate first.
+/// Every method but the direct sum. Methods whose cost is estimated quickly come first.
 constexpr const MethodEntry* fast_methods[] = {&lattice_method, &tree_method, &fmm_method};
 
 constexpr double fast_enough = 2e-3;     // s; shorter runs need no comparison of methods

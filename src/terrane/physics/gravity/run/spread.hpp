@@ -51,8 +51,8 @@ struct Share {
   Stations stations() const { return {station[0], station[1], station[2]}; }
 };
 
-/// On rank 0: sends the task and their shares to the other ranks. The share returned has no stations, and by
-/// stations no prisms (`own` is null): rank 0 has them already. Collective.
+/// On rank 0: sends the task and their shares to the other ranks. The share returned has no stations, because
+/// rank 0 has them already; in a partition by stations, `own` is null for the same reason. Collective.
 Share spread(InStep& ranks, const MethodPlan& plan);
 /// On the other ranks: receives the rank's share. Collective.
 Share receive_share(InStep& ranks);

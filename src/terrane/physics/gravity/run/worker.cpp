@@ -112,7 +112,7 @@ class ByPrisms final : public Worker {
   Parameters parameters_;
   bool begun_ = false;
   std::size_t free_at_first_;  // bytes of device memory
-  // Sums of the first chunks; parts are the same for all chunks.
+  // The summations of the first chunks, kept for all rounds. All chunks have the same parts.
   std::vector<std::unique_ptr<Summation>> kept_;
 };
 

@@ -85,7 +85,7 @@ TERRANE_FN RelativePrism<double> seen_from(const PairCell& cell, double x, doubl
           cell.high[1] - cell.low[1],          cell.high[2] - cell.low[2]};
 }
 
-/// Whether add_pair() leaves the pair to the host: the same decisions from the same numbers.
+/// Whether add_pair() leaves the pair to the host. Decides as add_pair() does, from the same numbers.
 TERRANE_FN bool is_of_host(const PairCell& cell, double x, double y, double z) {
   const double r2 = squared_distance(cell, x, y, z);
   if (r2 >= cell.multipole2[3] || r2 >= cell.three_sides2) return false;

@@ -54,8 +54,8 @@ Tasks in_tasks(const std::vector<std::size_t>& first, const Body& body) {
           }};
 }
 
-/// Cuts 0 .. count − 1 into runs of about 1e6 operations each, some 0.1 ms: the first of each run, and the
-/// end.
+/// Cuts 0 .. count − 1 into runs of about 1e6 operations each, some 0.1 ms. Returns the first index of each
+/// run, and the end.
 template <class Cost>
 std::vector<std::size_t> cut_by_cost(std::size_t count, const Cost& cost) {
   constexpr double operations_per_task = 1e6;

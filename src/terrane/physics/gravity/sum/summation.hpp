@@ -49,9 +49,9 @@ class Summation {
 /// Copies the sums of one part to their stations and channels in `all`, the sums of all stations and
 /// channels.
 void scatter(const Summation::Part& part, const PartSums& sums, ChannelSet channels, PartSums& all);
-/// The same without the contacts; may run for several parts at the same time, which share no value.
+/// The same without the contacts. May run for several parts at the same time, because parts share no value.
 void scatter_values(const Summation::Part& part, const PartSums& sums, ChannelSet channels, PartSums& all);
-/// values [channels of the part][its stations]
+/// The same for values alone: [channels of the part][its stations].
 void scatter_values(const Summation::Part& part, std::span<const std::span<const double>> values,
                     ChannelSet channels, PartSums& all);
 

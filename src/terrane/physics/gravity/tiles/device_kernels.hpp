@@ -5,9 +5,9 @@
 // the many far pairs need few registers. Pairs that touch, and those close to stretched prisms, are listed
 // for the host, which has extended precision and treats singular points (near_field.hpp).
 //
-// Real is the type in which pairs are computed. In float, coordinates are relative to the origin of the tile,
-// the difference computed in double, and in units of the tile, so that powers of a distance stay in range;
-// pairs nearer than three sides are computed in double, and everything is summed in double tile by tile.
+// Real is the type in which pairs are computed. In float, coordinates are relative to the origin of the tile
+// (this difference is computed in double) and in units of the tile, so that powers of a distance stay in
+// range. Pairs nearer than three sides are computed in double. The sums of tiles are added in double.
 //
 // Limited by FP64 instructions: a pair of order 2, 4, 6, 8 needs 56, 91, 139, 217. A tile (1 kB if all its
 // prisms have one shape) is read once for 32 stations, far below the bandwidth of the caches.
@@ -131,7 +131,7 @@ struct TilePieces {
   TERRANE_FN std::size_t last(std::size_t group) const { return pieces[group].last; }
   TERRANE_FN std::uint32_t tile(std::size_t place) const { return list[place]; }
   TERRANE_FN std::size_t station_group(std::size_t group) const { return pieces[group].stations; }
-  /// [piece][channel][station of the group]
+  /// Index of a thread's sum of channel c: [piece][channel][station of the group].
   TERRANE_FN std::size_t place(std::size_t group, int c, int channels, int thread) const {
     return (group * static_cast<std::size_t>(channels) + static_cast<std::size_t>(c)) * device_tile +
            static_cast<std::size_t>(thread);

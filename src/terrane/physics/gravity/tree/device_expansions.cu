@@ -71,7 +71,7 @@ double DeviceExpansions::bytes(const Tree& tree) {
                              sizeof(CartesianToHarmonic) + most_converted * sizeof(double));
 }
 
-/// Converts a limited number at a time, because both forms are in memory meanwhile.
+/// Converts a limited number of expansions at a time, because both of their forms are then in memory.
 void DeviceExpansions::bring(const std::vector<std::uint8_t>& wanted, Progress& progress) {
   tree_.make_expansions(wanted, progress);
   std::vector<std::uint32_t> missing;

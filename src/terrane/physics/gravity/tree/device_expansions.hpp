@@ -22,7 +22,7 @@ class DeviceExpansions {
 
   /// Computes and uploads the wanted expansions that are not on the device yet.  wanted: [clusters]
   void bring(const std::vector<std::uint8_t>& wanted, Progress& progress);
-  /// [expansions][harmonic_count(order)]
+  /// The coefficients on the device: [expansions][harmonic_count(order)].
   View<const ComplexNumber> view() const { return coefficients_.view(); }
 
   /// Bytes on the device.

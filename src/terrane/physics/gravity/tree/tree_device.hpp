@@ -23,7 +23,7 @@ struct TreeDeviceMemory {
       0;  ///< least device memory: data stored all the time, and an upper estimate for the sums of one part
   double host = 0;  ///< in addition to Tree::cost(): lists of the clusters that stations interact with
 };
-/// cost: of the same tree.
+/// cost: result of tree.cost().
 TreeDeviceMemory tree_memory_on_device(const Tree& tree, const TreeCost& cost);
 
 }  // namespace terrane::gravity
