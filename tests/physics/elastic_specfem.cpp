@@ -517,7 +517,9 @@ files = ["a.nc"]
     Alone alone;
     const auto free = device_memory(debug).free;
     const auto field = make_field(p, make_part(p, 0, 1), {debug, 1, rows_at_once}, alone);
-    return {static_cast<double>(simulation->check().memory_bytes),
+    Runtime on_cpu;
+    on_cpu.device.kind = Device::Kind::cpu;
+    return {static_cast<double>(simulation->check(on_cpu).memory_bytes),
             static_cast<double>(free - device_memory(debug).free)};
   };
   const auto point = bytes(1), fault = bytes(108);

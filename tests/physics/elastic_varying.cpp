@@ -210,7 +210,9 @@ tomography = ")" + (folder / "t.xyz") +
   for (const bool varies : {true, false}) {
     const auto job = made_of(layers, varies ? "properties = \"points\"\n" : "");
     const auto& mesh = mesh_of(*job);
-    memory[varies] = static_cast<double>(job->check().memory_bytes);
+    Runtime on_cpu;
+    on_cpu.device.kind = Device::Kind::cpu;
+    memory[varies] = static_cast<double>(job->check(on_cpu).memory_bytes);
     EXPECT_EQ(mesh.varying(), varies ? 4u : 0u);
     for (std::size_t n = 0; n < mesh.size() && varies; ++n)
       for (std::size_t k = 0; k < 125; ++k) {
