@@ -1,7 +1,7 @@
 // Transfers through the memory of the ranks' GPUs, whose links are much faster than messages between
-// processes: broadcasts of large arrays, because a link takes long to start, and direct messages. Both need
-// one GPU per rank. All other messages go through the Comm that a GpuComm is built on. comm_nccl.hpp
-// implements the links.
+// processes. They are used for direct messages, and for broadcasts of arrays so large that the time to start
+// a link does not matter. Both need one GPU per rank. All other messages go through the Comm that a GpuComm
+// is built on. comm_nccl.hpp implements the links.
 #pragma once
 
 #include <functional>

@@ -14,11 +14,11 @@ namespace {
 
 constexpr int tag = 1, first_tag = 16;  // tag of send() and receive(); the first tag of isend() and irecv()
 
-/// Waits for a message of this many bytes. Most MPI libraries transfer data only while they are polled,
-/// without kernel support in pieces of 32 kB: 0.3 GB/s if the loop sleeps 0.2 ms between polls. So this polls
-/// without sleeping (yielding the core to other threads) for the time that the message would take at 0.3
-/// GB/s; if it has not arrived by then, the other side may still be computing, and the loop sleeps between
-/// polls.
+/// Waits for a message of this many bytes. Most MPI libraries transfer data only while they are polled, and
+/// without kernel support in pieces of 32 kB. If the loop slept 0.2 ms between polls, the speed would be 0.3
+/// GB/s. So at first this polls without sleeping (yielding the core to other threads), for the time that the
+/// message would take at 0.3 GB/s. If it has not arrived by then, the other side may still be computing, and
+/// the loop sleeps between polls.
 template <class Done>
 void wait_until(const Done& done, std::size_t bytes) {
   using Clock = std::chrono::steady_clock;

@@ -25,8 +25,9 @@ constexpr Extents extents(const IndexBox<N>& box) {
   return all;
 }
 
-/// Size and number, on each axis, of the tiles into which threads divide a box: so few rows that a stencil
-/// finds the previous and next planes in the cache, many planes, and several tiles per thread.
+/// Size and number, on each axis, of the tiles into which threads divide a box. A tile has many planes, and
+/// so few rows that a stencil finds the previous and next planes in the cache. Each thread gets several
+/// tiles.
 struct Tiles {
   Index size[3], count[3];
   int team;

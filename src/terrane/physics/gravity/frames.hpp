@@ -50,8 +50,8 @@ struct FrameChannel {
 };
 FrameChannel in_frame(Channel channel, Frame frame, UnitSystem units);
 
-/// The channel that a name means in a frame: ("xz", ubc) → {g_nu, -1}. Throws InputError that lists the
-/// frame's names and the nearest one.  For ubc also with a leading g ("gxx").
+/// The channel that a name means in a frame: ("xz", ubc) → {g_nu, -1}. Names of ubc may have a leading g
+/// ("gxx"). Throws InputError that lists the frame's names and the nearest one.
 FrameChannel channel_from_frame(std::string_view name, Frame frame, UnitSystem units);
 
 /// Converts values [n] from enu and SI to the column that programs of the frame expect.

@@ -78,12 +78,12 @@ class Simulation final : public SimulationOf<> {
   double memory_needed() const;
   double memory_needed(const MethodPlan& chosen, const Runtime& runtime) const;
   double memory_to_write() const;
-  /// Everything in a result but its report.  values: [channels of needed()][stations], SI; with values of
-  /// length zero the result is an outline.
+  /// Fills in everything of a result but its report.  values: [channels of needed()][stations], SI; with
+  /// values of length zero the result is an outline.
   Dataset fill(Result& result, const std::vector<std::vector<double>>& values,
                std::vector<unsigned char> singular) const;
-  /// Adds normal gravity and, if gravity was observed, the disturbance.  g_u [n] m/s²: the terrain's; empty
-  /// in an outline
+  /// Adds normal gravity and, if gravity was observed, the disturbance.  g_u [n] m/s²: caused by the terrain;
+  /// empty in an outline
   void reduce(StationFields& stations, const std::vector<double>& g_u) const;
   std::map<std::string, std::string> attributes() const;
 

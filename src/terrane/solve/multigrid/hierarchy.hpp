@@ -280,9 +280,9 @@ void keep_weights(ListProducts<T>& network, int) {
 }
 
 /// Width in points of the halo around its part that a rank computes itself, as its neighbours do. So ranks
-/// exchange only twice per level: b and u. From b, the first smoothing step is valid up to three points
-/// outside the part, the second up to two, the residual up to one; the coarse correction is valid up to two
-/// and the third step up to one.
+/// exchange only twice per level: b and u. With b valid in the halo, the first smoothing step is valid up to
+/// three points outside the part, the second up to two, and the residual up to one. With the coarse
+/// correction valid up to two points outside, the third step is valid up to one.
 inline constexpr Index overlap_of_parts = 3;
 
 template <class V, class Net>

@@ -90,9 +90,9 @@ TERRANE_FN void along(const A& network, Index first, Index last, const Step step
   }
 }
 
-/// Number of lanes of the widest registers. Loops over a row are rounded up to whole registers: input arrays
-/// have memory behind a row, and so have rows of a block for the unused results. In builds with assertions,
-/// loops end exactly at the row's end.
+/// Number of lanes of the widest registers. Loops over a row are rounded up to whole registers, so they read
+/// and write beyond the end of the row: input arrays and the rows of a block have memory there. In builds
+/// with assertions, loops end exactly at the row's end.
 constexpr Index most_lanes = 16;
 #if defined(NDEBUG)
 constexpr bool whole_registers = true;

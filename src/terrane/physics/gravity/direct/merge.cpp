@@ -150,8 +150,8 @@ MergedPrisms merge(const Prisms& prisms, int threads, Progress* progress) {
 }
 
 double bytes_to_merge(std::size_t prisms, int threads) {
-  // Links to the neighbours along three axes, and a hash table for each axis that is searched at the same
-  // time.
+  // Memory for links to the neighbours along three axes, and for the hash tables of the axes that are
+  // searched at the same time.
   const double tables = std::min(3, thread_count(threads));
   return sizeof(Index) *
          (3 * static_cast<double>(prisms) + tables * static_cast<double>(std::bit_ceil(2 * prisms + 1)));

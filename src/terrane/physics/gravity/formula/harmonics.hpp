@@ -64,8 +64,8 @@ struct HarmonicSums {
   double v, x, y, z, zz, xz, yz, difference, xy;
 };
 
-/// Adds the field of an expansion of order p at (x, y, z) relative to its centre.  table:
-/// [gathered_count(p)], of gathered() · inverse, inverse2: 1/r, 1/r²
+/// Adds the field of an expansion of order p at (x, y, z) relative to its centre.  table [gathered_count(p)]:
+/// results of gathered() · inverse, inverse2: 1/r, 1/r²
 template <bool tensor>
 TERRANE_FN void add_harmonics(const GatheredHarmonics* table, int p, double x, double y, double z,
                               double inverse2, double inverse, HarmonicSums& sum) {

@@ -1,5 +1,5 @@
-// Cells that are not active but have a known property, that of the reference. Their field is part of the
-// data.
+// Cells that are not active but have a known property, that of the reference model. Their field is part of
+// the data.
 #pragma once
 
 #include <string>

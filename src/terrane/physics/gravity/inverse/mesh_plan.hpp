@@ -3,8 +3,9 @@
 //   width      the station spacing s, from (length + s)(width + s) = stations s²
 //   thickness  half of that at the ground, growing by 1.1 downwards, to a depth of half the survey's length:
 //              deeper bodies cause a regional field
-//   beside     the survey cells that grow by 1.3, over the same distance, for bodies beside it
-//   ground     the job's, or just below the lowest station; if their heights differ, through the stations
+//   margin     outside the survey, cells that grow by 1.3 over the same distance, for bodies there
+//   ground     as the job says; else just below the lowest station or, if the heights of stations differ,
+//              through the stations
 #pragma once
 
 #include "terrane/job/mesh_plan.hpp"

@@ -9,9 +9,9 @@
 // size, which is up to S if neighbours have one sign. Measured against quadruple precision: up to 3e-15 Q if
 // Q dominates, 2e-16 S if S does; docs/theory/fast.md.
 //
-// S and Q are computed from |mass|. Clusters of an octree are points at stations more than two radii away. A
-// prism is a point mass at the distance to a box half as large, with each value limited to the maximum of a
-// body with its sides:
+// S and Q are computed from |mass|. At stations more than two radii away, clusters of an octree count as
+// points. A prism counts as a point mass at the distance to a box half as large, with each value limited to
+// the maximum of a body with its sides:
 //   V ≤ 3.6 ρ c (ab)^½, 1.5 m/R, ρ b c (2.4 + 2 ln(a/(bc)^½));  |g| ≤ 2π ρ c, m/R²;  ‖Γ‖ ≤ 4π ρ
 // with sides a ≥ b ≥ c and R the radius of the sphere of its volume.
 #pragma once

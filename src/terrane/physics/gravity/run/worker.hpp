@@ -1,5 +1,5 @@
-// Computes what one rank sums in a round: by stations, its share of the parts; by prisms, all parts over its
-// chunks.
+// Computes what one rank sums in a round: in a partition by stations, its share of the parts; in one by
+// prisms, all parts over its chunks of prisms.
 #pragma once
 
 #include <memory>

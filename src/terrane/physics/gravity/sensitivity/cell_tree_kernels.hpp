@@ -691,8 +691,8 @@ struct PassDown {
   }
 };
 
-/// own += Σ over near stations of entries, or of their squares, times weights. A group of threads computes
-/// some cells of a leaf, in one step per tile and observable.
+/// Adds to the value of each cell the sum, over near stations, of entries or of their squares, times weights.
+/// A group of threads computes some cells of a leaf, in one step per tile and observable.
 template <bool squares>
 struct AddNear {
   static constexpr int groups_at_once = 24;

@@ -280,8 +280,8 @@ void Tree::make_expansions(std::vector<std::uint8_t> wanted, Progress& progress)
 void Tree::make_expansions(std::span<const std::size_t> tiles, std::span<const Tolerance> tolerances,
                            Expansions& to, Progress& progress) const {
   std::vector<std::uint8_t> wanted(nodes_.size(), 1);
-  // If tiles are far more numerous than clusters, nearly all clusters are used, and the search would take
-  // longer.
+  // If tiles are far more numerous than clusters, nearly all clusters are used, and finding the others would
+  // take longer than computing their expansions.
   if (tiles.size() < 4 * nodes_.size()) {
     std::fill(wanted.begin(), wanted.end(), std::uint8_t{0});
     constexpr std::size_t chunk = 4;
