@@ -167,21 +167,23 @@ struct Problem {
     for (auto* values : {&p.velocity, &p.density, &p.epsilon, &p.delta, &p.tilt, &p.azimuth})
       field("values of nodes", *values, apart("medium"));
     field("equation", p.equation, one_of(equation_names).formerly("rock"),
-          "constant_density; variable_density (of the model's density); vti or tti: velocity_p along a "
-          "vertical axis, or one with the model's tilt and tilt_azimuth, and epsilon and delta of the "
-          "model.");
+          "constant_density; variable_density, with the model's density; vti or tti, rock with an axis of "
+          "symmetry. The axis is vertical (vti) or has the model's tilt and tilt_azimuth (tti), velocity_p "
+          "is the velocity along it, and the model has epsilon and delta.");
     field("end", p.end, number(Quantity::time, positive).must_be_given(),
           "Length of the gathers; they begin at time 0.", "\"1 s\"");
     field("record", p.record, own_key("list of texts", "[\"pressure\"]", "record"),
           "Recorded quantities: pressure, and the particle velocities velocity_east, velocity_north and "
           "velocity_up.");
     field("density", p.even_density, number(Quantity::density, positive).written("\"1000 kg/m3\""),
-          "Density for velocities of particles; equation = \"variable_density\" has that of the model.");
+          "Density from which particle velocities are computed; equation = \"variable_density\" uses the "
+          "model's density instead.");
     field("step", p.step, number(Quantity::time, positive).or_open(),
           "Time step; by default 0.9 of the longest stable one.");
     field("order", p.order, count(2, 16), "Order of the differences in space: 2, 4 ... 16.");
     field("coefficients", p.coefficients, one_of(coefficient_names),
-          "taylor, or optimised (velocities to 1e-3 up to shorter waves) or optimised_fine (1e-4).");
+          "Coefficients of the differences in space: taylor; or optimised or optimised_fine, with which "
+          "velocities are right to 1e-3 or 1e-4 for shorter waves.");
     field("interpolation", p.radius, count(2, 8),
           "Cells on each side over which a source or receiver is spread, 2 to 8.");
     field("exact_time", p.exact_time, flag(),

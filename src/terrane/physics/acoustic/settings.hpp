@@ -56,17 +56,17 @@ struct Settings {
           "node), or auto: the fastest that fits into memory, without an error beyond rounding. terrane "
           "check lists the cost of each.");
     field("kept_in", s.kept_in, one_of(kept_in_names).same_bits(),
-          "For migration and inversions: storage of the steps of store, boundary and the compressed "
-          "strategies: in memory (of the device), on the host (of a GPU), on a disk, or auto, which uses no "
-          "disk.");
+          "For migration and inversions: where the wavefields store, boundary, compressed and "
+          "boundary_compressed are stored: memory (of the device), host (of a GPU), disk, or auto, which "
+          "uses no disk.");
     field("scratch", s.scratch, own_key("path", "none", {}),
           "For migration and inversions: folder for kept_in = \"disk\", which is assumed to be one disk "
           "shared by all ranks; by default the folder of each machine for temporary files (TMPDIR), which "
           "must not be in memory (tmpfs). The files have no names and vanish with the run.");
     field("lags", s.lags, count(0, 10'000),
-          "For migration: additional images with the waves shifted along easting, the source's to the west "
-          "and the receivers' to the east, by up to this many cells, and vice versa; if the velocity is "
-          "right their energy lies at zero lag.");
+          "For migration: greatest lag, in cells, of additional images with shifted waves. The source's wave "
+          "is shifted to the west and the receivers' to the east, or vice versa. If the velocity is right, "
+          "the energy of these images lies at zero lag.");
     if constexpr (std::is_const_v<Self>) {
       field("change", *s.change, apart("medium"));
       field("data", *s.data, carried("data"));

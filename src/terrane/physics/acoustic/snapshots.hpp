@@ -36,12 +36,12 @@ struct Snapshots {
   template <class Self, class Field>
   static void fields(Self& s, Field& field) {
     field("every", s.interval, number(Quantity::time, positive).must_be_given().same_bits(),
-          "Time from one to the next, rounded to whole time steps.", "\"50 ms\"");
+          "Time from one snapshot to the next, rounded to whole time steps.", "\"50 ms\"");
     field("shot", s.shot, own_key("count", "1", "snapshots"),
-          "The shot of the snapshots; a run has snapshots of one shot only.");
+          "Number of the shot that is shown, counted from 1; a run has snapshots of one shot only.");
     field("box", s.box, own_key("list of 6 lengths", "none", "snapshots"),
-          "West, east, south, north, bottom, top: only cells with their middles in it. A flat box is a "
-          "slice, through the middles nearest to it.");
+          "West, east, south, north, bottom, top of the part that is shown: the cells whose centres are "
+          "inside. A flat box is a slice through the cells whose centres are nearest to it.");
     field("stride", s.stride, terrane::count(1, 10'000), "Show every n-th cell along each axis.");
     field("steps", s.every, carried("snapshots"));
   }

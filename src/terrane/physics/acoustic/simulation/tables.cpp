@@ -74,7 +74,7 @@ std::span<const Key> boundary_keys() {
        {"west", "text", "\"cpml\"", "The same for the west side."},
        {"east", "text", "\"cpml\"", "The same for the east side."},
        {"south", "text", "\"cpml\"",
-        "The same for the south side; without effect where the mesh is one cell wide."},
+        "The same for the south side; no effect if the mesh is one cell wide from south to north."},
        {"north", "text", "\"cpml\"", "The same for the north side."}});
 }
 std::span<const Key> simulation_keys() {
@@ -83,13 +83,12 @@ std::span<const Key> simulation_keys() {
       {{"smoothing", "length", "none",
         "For born and migration: standard deviation of the Gaussian that smooths the model.", ""},
        {"observed", "path", "none",
-        "For migration: gathers to migrate: SEG-Y, SU, RSF or NetCDF, with traces of all shots and "
-        "receivers, "
-        "or .npy [shot, time, receiver] at the time steps of the run; by default gathers computed from the "
-        "model."},
+        "For migration: file of the gathers to migrate. SEG-Y, SU, RSF and NetCDF contain traces of all "
+        "shots and receivers, .npy an array [shot, time, receiver] at the time steps of the run. By default "
+        "gathers are computed from the model."},
        {"sample", "time", "none",
-        "Time between the samples of gathers that are written, such as \"4 ms\"; it is a whole number of "
-        "time steps. By default every step is written."}});
+        "Time between the samples of the written gathers, such as \"4 ms\". The time step is chosen such "
+        "that this is a whole number of steps. By default every step is written."}});
 }
 
 Wavelet read_wavelet(const Config& table) {
@@ -297,8 +296,8 @@ std::span<const Section> sections() {
       Section{"source", "", "Shots and their wavelet.", source_keys()},
       Section{"boundary", "", "What happens to waves at the sides of the mesh.", boundary_keys()},
       Section{"snapshots", "",
-              "Snapshots of a shot's pressure everywhere, for films: in files .nc of output.files. Of "
-              "modelling and born.",
+              "Snapshots of one shot, for films: the pressure at all nodes, in the .nc files of "
+              "output.files. For modelling and born.",
               keys_of<Snapshots>(), false},
       Section{"simulation", "", "What is computed, and how.", simulation_keys()},
   };
