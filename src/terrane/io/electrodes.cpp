@@ -1139,7 +1139,7 @@ ElectrodeData read_arrays(TextReader& in, const UbcColumn& column) {
     return to_electrode_data(rows, TakenValues::observed);
   }
   refuse_other_columns(in, head);
-  // Words instead of the number of electrodes: if the file is called .ohm, BERT's reader reports the error.
+  // If a file called .ohm begins with words instead of the number of electrodes, BERT's reader reports it.
   const bool called_so = lower(in.name()).ends_with(".ohm");
   return bert || called_so ? read_bert(in, column) : read_ubc_dcip(in, column);
 }

@@ -402,7 +402,7 @@ std::string unpack(const std::string& path, std::string raw, std::size_t limit) 
 }  // namespace
 
 std::string read_bytes(const std::string& path, std::size_t memory) {
-  // One byte more is read to find out whether the content is longer: the sum must not overflow.
+  // To detect longer content, `most` + 1 bytes are read; this sum must not overflow.
   const std::size_t most = std::min(ReadBudget(memory).left(), std::numeric_limits<std::size_t>::max() - 1);
   const auto within = [&](std::string bytes, const char* how) {
     if (bytes.size() > most)

@@ -130,7 +130,7 @@ class Run {
   std::vector<double> weight_, data_, reference_, centre_;
   std::optional<Trends> trends_;
   std::shared_ptr<const solve::LinearOperator> g_;
-  double target_ = 0;  ///< target of φ_d with the weights of descents
+  double target_ = 0;  ///< target of φ_d within bounds and for sparse norms, with constant Huber weights
   /// The model so far whose φ_d is nearest to the target, among trials of β or in the last stage of sparse
   /// norms.
   struct Best {

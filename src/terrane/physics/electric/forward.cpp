@@ -23,7 +23,8 @@ namespace {
 
 using Number = std::complex<double>;
 
-/// Sum of a value(current electrode, potential electrode) over the four pairs of an array, with signs.
+/// The sum of value(current electrode, potential electrode) over the four pairs of an array, with the signs
+/// of ΔV/I.
 template <class Value>
 auto combine(const Array& array, const Value& value) {
   decltype(value(std::size_t{}, std::size_t{})) sum = 0;

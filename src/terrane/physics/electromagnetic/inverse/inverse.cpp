@@ -798,8 +798,8 @@ std::vector<double> FieldData::scale_of_errors(const std::vector<double>& data) 
   return scale;
 }
 
-/// Halving the cells removes three quarters of a second-order error. The error is that of the vector of both
-/// numbers of a datum; phases that differ by 2π are equal.
+/// The error is second-order: halving the cells removes three quarters of it, which is `difference`. Both
+/// numbers of a datum get the error of their vector; phases that differ by 2π are equal.
 std::vector<double> FieldData::errors_by(const std::vector<double>& data,
                                          const std::vector<double>& difference) const {
   constexpr double of_second_order = 4.0 / 3;
