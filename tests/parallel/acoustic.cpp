@@ -422,9 +422,16 @@ TEST(AcousticOnRanks, WhatRank0AndTheOthersTakeOfTheHostIsForetoldAndAGpuItsOwnP
         .check(on(Device::Kind::debug, comm.get()))
         .number("host_bytes_other_ranks");
   };
-  const double waves = cost_of<float>(Keeping::store, p, KeptIn::host).host_bytes;
+  const Device debug{Device::Kind::debug, -1};
+  const double waves = cost_of<float>(Keeping::store, p, KeptIn::host, debug).host_bytes;
   EXPECT_GT(waves, 0);
   EXPECT_NEAR(of_others(KeptIn::host) - of_others(KeptIn::memory), waves / comm->size(), 1);
+  p.record = {Component::pressure};
+  migration.keeping = Keeping::random_walls;
+  const double walled = cost_of<float>(Keeping::random_walls, p).host_bytes;
+  EXPECT_GT(walled, 2 * model);
+  // Two properties of the medium and of that of the data, the scatterers; each rank adds the walls itself.
+  EXPECT_EQ(of_others(KeptIn::memory), 5 * model + walled);
 }
 
 TEST(AcousticOnRanks, AMediumThatIsDealtSomePlanesAtATimeIsThatOfRanksThatHaveTheWhole) {

@@ -8,6 +8,7 @@
 
 #include "terrane/base/memory.hpp"
 #include "terrane/physics/acoustic/host_memory.hpp"
+#include "terrane/physics/acoustic/image/history.hpp"
 #include "terrane/physics/acoustic/shot_files.hpp"
 #include "terrane/physics/acoustic/simulation/simulation.hpp"
 #include "terrane/simulation/describe.hpp"
@@ -103,8 +104,11 @@ double bytes_beside_waves(const Problem& problem, const Choice& choice, std::siz
 /// medium.
 double bytes_of_other_rank(const Problem& problem, const Choice& choice) {
   const auto& settings = choice.settings;
+  const bool walled = settings.runs_back() && settings.keeping == Keeping::random_walls;
   double bytes =
       choice.dealt == Dealt::yes ? bytes_of_planes(problem, settings) : bytes_of_models(problem, settings);
+  // Every rank makes the whole medium with its random walls.
+  if (walled) bytes += cost_of<double>(Keeping::random_walls, problem).host_bytes;
   // All ranks receive the whole perturbation, as a packet and unpacked; and all observed data.
   if (settings.task == Task::born) bytes += 2 * sizeof(double) * static_cast<double>(problem.velocity.size());
   for (const auto& gather : *settings.data) bytes += sizeof(double) * static_cast<double>(gather.size());
