@@ -800,6 +800,8 @@ TEST(AcousticRun, RefusesAWaveletWhoseUnitItWouldDrop) {
     });
   };
   EXPECT_THAT(said("pressure [kPa]"), HasSubstr("source.file: its values are in kPa"));
+  EXPECT_THAT(said("pressure [Pa.m]"), HasSubstr("Write them in Pa:")) << "two dimensions";
+  EXPECT_EQ(said("pressure [Pa]"), "no error");
   EXPECT_EQ(said("pressure"), "no error");
 }
 

@@ -156,11 +156,13 @@ std::unique_ptr<Simulation> Simulation::read(const Config& job, const Runtime& r
   if (inverts) refuse_to_invert(table, s);
   s.snapshots = read_snapshots(job, s, inverts);
   read_boundary(job.table("boundary").describe({boundary_keys()}), p);
-  p.wavelet = read_wavelet(source);
+  std::string unit_of_wavelet;
+  p.wavelet = read_wavelet(source, &unit_of_wavelet);
   expect_above_zero(job, {"velocity_p"}, "waves need");
   if (p.equation == Equation::variable_density) expect_above_zero(job, {"density"}, "waves need");
   auto earth = build_earth(job, std::nullopt, memory, request_for(p, source, stations));
   auto& [mesh, cells] = std::get<MeshCells>(earth.model.geometry);
+  expect_wavelet_unit(source, unit_of_wavelet, mesh);
   p.velocity = velocity_of(earth.model, job);
   read_medium(earth.model, job, p);
   cells = {};  // frees the cells: from here on the problem contains the model

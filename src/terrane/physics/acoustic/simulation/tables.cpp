@@ -19,18 +19,16 @@ namespace terrane::acoustic {
 
 namespace {
 
-std::vector<double> numbers_of(const Config& table, std::string_view key) {
-  const auto content = read_content(table, key);
+/// The numbers in a file. unit: receives the one that its column has
+std::vector<double> numbers_of(const Config& table, std::string_view key, std::string& unit) {
+  auto content = read_content(table, key);
   tell_notes(table, key, content);
-  if (const auto* array = std::get_if<io::Array>(&content)) return array->values;
-  if (const auto* rows = std::get_if<io::Table>(&content))
+  if (auto* array = std::get_if<io::Array>(&content)) return std::move(array->values);
+  if (auto* rows = std::get_if<io::Table>(&content))
     if (rows->columns.size() == 1) {
-      const auto& column = rows->columns.front();
-      if (!column.unit.empty() && column.unit != "1")
-        throw table.wrong(
-            key, fmt::format("its values are in {}, and a table's unit is not read here", column.unit),
-            "Write them in Pa m (of two dimensions in Pa), and take the unit out of the column's name.");
-      return column.values;
+      auto& column = rows->columns.front();
+      if (column.unit != "1") unit = column.unit;
+      return std::move(column.values);
     }
   throw table.wrong(key, "holds neither an array nor a table of one column",
                     "Of a table with times keep the values alone: sample_step says how far apart they are.");
@@ -91,7 +89,7 @@ std::span<const Key> simulation_keys() {
         "that this is a whole number of steps. By default every step is written."}});
 }
 
-Wavelet read_wavelet(const Config& table) {
+Wavelet read_wavelet(const Config& table, std::string* unit) {
   Wavelet w;
   read_fields(table, w);
   if (w.kind == WaveletKind::ricker || w.kind == WaveletKind::gabor) {
@@ -104,12 +102,25 @@ Wavelet read_wavelet(const Config& table) {
     std::copy(corners.begin(), corners.end(), w.corners.begin());
   } else {
     if (!table.has("file")) throw table.wrong("file", "missing", "A table with one column, or .npy.");
-    w.samples = numbers_of(table, "file");
+    std::string of_file;
+    w.samples = numbers_of(table, "file", of_file);
+    if (unit != nullptr) *unit = of_file;
     if (!table.has("sample_step"))
       throw table.wrong("sample_step", "missing", "Such as sample_step = \"1 ms\".");
     w.sample_step = table.positive("sample_step", Quantity::time);
   }
   return w;
+}
+
+void expect_wavelet_unit(const Config& table, const std::string& unit, const TensorMesh& mesh) {
+  const bool plane = mesh.n_east() == 1 || mesh.n_north() == 1 || mesh.n_up() == 1;
+  const char* wanted = plane ? "Pa" : "Pa m";
+  auto said = unit;  // in a table of one column a blank would begin another: "Pa.m"
+  std::replace_if(
+      said.begin(), said.end(), [](char c) { return c == '.' || c == '*'; }, ' ');
+  if (said.empty() || said == wanted) return;
+  throw table.wrong("file", fmt::format("its values are in {}, and a wavelet is in {} here", unit, wanted),
+                    fmt::format("Write them in {}: \"pressure [{}]\".", wanted, plane ? "Pa" : "Pa.m"));
 }
 
 std::vector<Place> read_shots(const Config& table) {

@@ -23,7 +23,11 @@ std::span<const Key> simulation_keys();
 
 // All functions below throw InputError that names the wrong key.
 
-Wavelet read_wavelet(const Config& source);
+/// unit: receives that of a wavelet in a file; empty: the file names none
+Wavelet read_wavelet(const Config& source, std::string* unit = nullptr);
+/// Throws InputError unless the unit of a wavelet's file is that of sources in the mesh: Pa m, of two
+/// dimensions Pa.
+void expect_wavelet_unit(const Config& source, const std::string& unit, const TensorMesh& mesh);
 std::vector<Place> read_shots(const Config& source);
 void read_boundary(const Config& boundary, Problem& p);
 void read_simulation(const Config& simulation, Problem& p, Settings& s, bool inverts);
