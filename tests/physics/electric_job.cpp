@@ -35,6 +35,24 @@ TEST(ElectricJobs, EveryFieldOfAProblemTravelsAndIsInTheFingerprint) {
   test::expect_every_field_travels_and_is_in_the_fingerprint(Settings());
 }
 
+/// Misfits of resistances of -9999 were told without a word.
+TEST(ElectricJobs, RefuseNumbersForNoValueAmongResistances) {
+  const TemporaryFolder folder;
+  const auto with = [&](const std::string& last) {
+    folder.put("arrays.csv",
+               "a_easting,a_northing,b_easting,b_northing,m_easting,m_northing,n_easting,n_northing,"
+               "resistance_observed [V/A],chargeability_observed [mV/V]\n-100,0,-75,0,-50,0,-25,0,0.1,5\n"
+               "-75,0,-50,0,-25,0,0,0,0.2,-9999\n-50,0,-25,0,0,0,25,0,0.15,6\n-25,0,0,0,25,0,50,0," +
+                   last + ",7\n");
+    auto text = line();
+    const auto survey = text.find("[survey]"), end = text.find("[simulation]");
+    text.replace(survey, end - survey, "[survey]\nkind = \"file\"\nfile = \"arrays.csv\"\n");
+    return message([&] { simulation_of(text, folder / ""); });
+  };
+  EXPECT_EQ(with("0.1"), "no error") << "chargeabilities are compared with none";
+  EXPECT_THAT(with("-9999"), HasSubstr("survey.file: resistance: -9999 (value 4)"));
+}
+
 TEST(ElectricJobs, RefuseCurrentsWithoutAWayBeforeTheRun) {
   const char* closed = "boundary = \"insulated\"";
   EXPECT_NO_THROW(simulation_of(line("resistivity = 100", "", closed)));

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/files.hpp"
 #include "terrane/physics/gravity/forward.hpp"
 #include "terrane/physics/gravity/simulation.hpp"
 #include "terrane/survey/builders.hpp"
@@ -56,6 +57,28 @@ TEST(GravitySimulation, GivesWhatForwardGivesInTheUnitsAsked) {
   }
   EXPECT_EQ(result.attributes.at("frame"), "enu");
   EXPECT_EQ(result.attributes.at("gravitational_constant"), "6.6743e-11");
+}
+
+/// What is not compared, such as a magnetic channel, may have dummies.
+TEST(GravitySimulation, RefusesNumbersForNoValueInWhatIsComparedWithIt) {
+  const testing_support::TemporaryFolder folder;
+  const auto made = [&](const std::string& g, const std::string& tmi) {
+    const auto file = folder.put("stations.csv",
+                                 "easting [m],northing [m],up [m],gz_observed [mGal],tmi [nT]\n"
+                                 "0,0,1,2.5,20\n1,0,1,2.25,30\n2,0,1,2.3,25\n3,0,1," +
+                                     g + "," + tmi);
+    return testing_support::message([&] {
+      Simulation::from_job(
+          Config::parse(
+              "[mesh]\nbox = [0, 1, 0, 1, -1, 0]\nshape = [1, 1, 1]\n[[model.body]]\nkind = \"box\"\n"
+              "box = [0, 1, 0, 1, -1, 0]\ndensity = 1\n[survey]\nkind = \"list\"\nfile = \"" +
+                  file + "\"\n[simulation]\nframe = \"ubc\"\nunits = \"si\"\n",
+              "job.toml"),
+          {});
+    });
+  };
+  EXPECT_EQ(made("2", "-9999"), "no error");
+  EXPECT_THAT(made("-9999", "20"), HasSubstr("survey.file: gz_observed: -9999 (value 4)"));
 }
 
 TEST(GravitySimulation, DisturbanceLosesTheTerrainsPull) {

@@ -230,6 +230,24 @@ TEST(Csv, NumbersThatAreWrittenForNoValueAreFoundWhereTheyAreFarFromAllOthers) {
   EXPECT_EQ(said("up", {"-10.5", "-9999.5", "-3", "-2"}), "");
   EXPECT_EQ(said("b_easting", {"0", "10", "20", "-9999"}), "");
   EXPECT_EQ(said("g_u", {"-999", "-9999"}), "");
+  const std::string faces = "west,east,south,north,bottom,top,density\n",
+                    rows = "0,10,0,10,-30,0,1\n10,20,0,10,-20,0,2\n20,30,0,10,-25,0,3\n";
+  ReadOptions units;
+  units.unit = "kg/m3", units.length_unit = "m";
+  const auto prisms = [&](const std::string& last) {
+    const auto file = folder.put("prisms.csv", faces + rows + last);
+    TextReader in(file, faces + rows + last);
+    const auto as_table = written_for_none(read_csv(in));
+    EXPECT_EQ(as_table, written_for_none(read(file, units)));
+    return as_table;
+  };
+  EXPECT_EQ(prisms("30,999999,-999999,10,-9999,0,2\n"), "") << "a slab that ends far away";
+  EXPECT_THAT(prisms("30,40,0,10,-30,0,-9999\n"), HasSubstr("density: -9999 (value 4)"));
+  EXPECT_THAT(written_for_none(Array{{4}, {1, 2, 3, -9999}, {}}), HasSubstr("-9999 (value 4)"));
+  Table two;
+  two.columns = {{"up", "m", "", {1, 2, 3, 4}}, {"tmi", "nT", "", {1, 2, 3, -9999}}};
+  EXPECT_THAT(written_for_none(two), HasSubstr("tmi: -9999"));
+  EXPECT_EQ(written_for_none(two, [](std::string_view name) { return name == "up"; }), "");
 }
 
 TEST(GeosoftXyz, LinesHaveTheNamesOfTheLastCommentThatFits) {

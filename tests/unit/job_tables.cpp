@@ -318,6 +318,34 @@ TEST(EarthFromJob, AFileOfOneUnnamedPropertyIsWhatTheJobSays) {
               HasSubstr("cell 0: the chargeability is 3"));
 }
 
+TEST(EarthFromJob, NumbersForNoValueAreRefusedInModelsOfAnyFormatAndNotInFacesOfPrisms) {
+  const testing_support::TemporaryFolder folder;
+  const auto refused = [&](const std::string& keys) { return message([&] { earth(keys); }); };
+  const std::vector<double> values{3, 4, 5, -9999};
+  io::write(folder / "cells.npy", io::Array{{1, 1, 4}, values, {}, false});
+  const std::string box = "[mesh]\nbox = [0, 4, 0, 1, -1, 0]\nshape = [4, 1, 1]\n[model]\n";
+  EXPECT_THAT(refused(box + "file = \"" + folder / "cells.npy" + "\""),
+              HasSubstr("model.file: the array: -9999 (value 4) is far from all others"));
+  const auto mesh = [&](const std::string& name) {
+    io::write(folder / "cells.nc",
+              io::MeshData{TensorMesh({0, 1, 2, 3, 4}, {0, 1}, {-1, 0}),
+                           {{"density", "kg/m3", "", {1, 2, 3, 4}}, {name, "", "", values}},
+                           {}});
+    return "[mesh]\nkind = \"file\"\nfile = \"" + folder / "cells.nc" + "\"\n";
+  };
+  EXPECT_THAT(refused(mesh("resistivity")), HasSubstr("mesh.file: resistivity: -9999"));
+  EXPECT_EQ(refused(mesh("zone")), "no error") << "no property: the job does not read it";
+  const auto prisms = [&](const std::string& last) {
+    const auto file = folder.put("prisms.csv",
+                                 "west [m],east [m],south [m],north [m],bottom [m],top [m],density\n"
+                                 "0,1,0,1,-3,0,1\n1,2,0,1,-2,0,2\n2,3,0,1,-2,0,3\n" +
+                                     last);
+    return refused("[mesh]\nkind = \"prisms\"\nfile = \"" + file + "\"\ndensity_unit = \"kg/m3\"\n");
+  };
+  EXPECT_EQ(prisms("3,999999,-999999,1,-9999,0,4\n"), "no error");
+  EXPECT_THAT(prisms("3,4,0,1,-2,0,-9999\n"), HasSubstr("mesh.file: density: -9999 (value 4)"));
+}
+
 TEST(EarthFromJob, PrismsOfAFileMayHaveSeveralProperties) {
   const testing_support::TemporaryFolder folder;
   const auto path =
@@ -355,6 +383,40 @@ TEST(SurveyFromJob, GridRunsEastwardFirst) {
   EXPECT_THAT(stations.survey.northing, ElementsAre(10e3, 10e3, 10e3, 11e3, 11e3, 11e3));
   EXPECT_THAT(stations.survey.up, testing::Each(7));
   ASSERT_TRUE(stations.survey.grid);
+}
+
+/// A magnetic channel of a gravity survey with a dummy in it stopped the job.
+TEST(SurveyFromJob, NumbersForNoValueAreRefusedInHeightsAndNotedInOtherColumns) {
+  const testing_support::TemporaryFolder folder;
+  const auto config = [&](const std::string& keys) {
+    const auto file =
+        folder.put("stations.csv",
+                   "easting [m],northing [m],up [m],raised [m],tmi [nT]\n"
+                   "0,0,10,-9999,20\n1,0,11,12,30\n2,0,12,13,-9999\n3,0,13,14,25\n4,0,9,12,25\n");
+    return Config::parse("[survey]\nkind = \"list\"\nfile = \"" + file + "\"\n" + keys, "job.toml");
+  };
+  const auto job = config("");
+  EXPECT_THAT(build_survey(job).survey.up, ElementsAre(10, 11, 12, 13, 9));
+  EXPECT_THAT(job.notes(), testing::Contains(HasSubstr("raised: -9999")));
+  EXPECT_THAT(message([&] { build_survey(config("up_column = \"raised\"")); }),
+              AllOf(HasSubstr("job.toml:3: survey.file: raised: -9999 (value 1)"), HasSubstr("Leave such")));
+  EXPECT_NO_THROW(build_survey(config("up_column = \"raised\"\nheight = 5")));
+}
+
+TEST(SurveyFromJob, NumbersForNoValueInAGeoidAreRefused) {
+  const testing_support::TemporaryFolder folder;
+  const auto survey = [&](double last) {
+    const io::GridData geoid{{26, 27, 28}, {-31, -30}, true, {{"geoid", "m", "", {30, 31, 30, 32, 31, last}}},
+                             "",           {}};
+    io::write(folder / "geoid.nc", geoid);
+    const auto file = folder.put("stations.csv", "longitude,latitude,up [m]\n26.5,-30.5,1000\n");
+    return build_survey(
+        Config::parse("[mesh]\nprojection = \"EPSG:32735\"\n[survey]\nkind = \"list\"\nfile = \"" + file +
+                          "\"\ngeoid = \"" + folder / "geoid.nc" + "\"",
+                      "job.toml"));
+  };
+  EXPECT_NE(survey(33).survey.find("ellipsoidal_height"), nullptr);
+  EXPECT_THAT(message([&] { survey(-9999); }), HasSubstr("job.toml:6: survey.geoid: geoid: -9999"));
 }
 
 TEST(SurveyFromJob, ListInTheJobKeepsItsOrderAndWindow) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <limits>
@@ -28,14 +29,25 @@ bool is_place(std::string lower) {
   return lower.size() <= 2 && (lower.starts_with('x') || lower.starts_with('y'));
 }
 
-/// A text about the values of one column that probably mark missing values; empty if there are none.
-std::string dummies_of(const Column& column) {
+/// Whether a column of the table is a face of prisms.
+bool is_face(const Table& table, std::string_view name) {
+  static constexpr std::array<std::string_view, 6> faces{"west", "east", "south", "north", "bottom", "top"},
+      corners{"x1", "y1", "z1", "x2", "y2", "z2"};
+  for (const auto& names : {faces, corners})
+    if (std::all_of(names.begin(), names.end(), [&](auto one) { return table.find(one) != nullptr; }) &&
+        std::find(names.begin(), names.end(), name) != names.end())
+      return true;
+  return false;
+}
+
+/// A text about those of the values that probably mark missing values; empty if there are none.
+std::string dummies_of(const std::string& name, const std::vector<double>& values) {
   constexpr std::size_t enough = 3;  // minimum number of other values to compare with
   constexpr double infinite = std::numeric_limits<double>::infinity();
   double low = infinite, high = -infinite, nearest = infinite, dummy = 0;
   std::size_t count = 0, others = 0, first = 0;
-  for (std::size_t n = 0; n < column.values.size(); ++n) {
-    const double value = column.values[n];
+  for (std::size_t n = 0; n < values.size(); ++n) {
+    const double value = values[n];
     if (is_dummy(value)) {
       if (count++ == 0) first = n, dummy = value;
     } else if (std::isfinite(value)) {
@@ -43,26 +55,37 @@ std::string dummies_of(const Column& column) {
     }
   }
   if (count == 0 || others < enough) return {};
-  for (const double value : column.values)
+  for (const double value : values)
     if (is_dummy(value)) nearest = std::min(nearest, std::max(low - value, value - high));
   if (!(nearest > 2 * (high - low) && nearest > std::max(std::abs(low), std::abs(high)))) return {};
   return fmt::format(
       "{}: {:g} (value {}{}) is far from all others, {:g} to {:g}, and a number that programs write where "
       "there is no value",
-      column.name, dummy, first + 1, count > 1 ? fmt::format(", {} such in all", count) : "", low, high);
+      name, dummy, first + 1, count > 1 ? fmt::format(", {} such in all", count) : "", low, high);
 }
 
 }  // namespace
 
-std::string written_for_none(const Content& content) {
-  const std::vector<Column>* columns = nullptr;
-  if (const auto* table = std::get_if<Table>(&content)) columns = &table->columns;
+std::string written_for_none(const Column& column) { return dummies_of(column.name, column.values); }
+
+std::string written_for_none(const Content& content, const std::function<bool(std::string_view)>& used) {
+  if (const auto* array = std::get_if<Array>(&content)) return dummies_of("the array", array->values);
+  if (const auto* prisms = std::get_if<PrismData>(&content)) {
+    for (const auto& property : prisms->properties)
+      if (!used || used(property.name))
+        if (auto text = dummies_of(property.name, property.values); !text.empty()) return text;
+    return {};
+  }
+  const auto* table = std::get_if<Table>(&content);
+  const std::vector<Column>* columns = table != nullptr ? &table->columns : nullptr;
   if (const auto* grid = std::get_if<GridData>(&content)) columns = &grid->fields;
   if (const auto* mesh = std::get_if<MeshData>(&content)) columns = &mesh->cells;
   if (columns == nullptr) return {};
-  for (const auto& column : *columns)
-    if (!is_place(column.name))
-      if (auto text = dummies_of(column); !text.empty()) return text;
+  for (const auto& column : *columns) {
+    if (is_place(column.name) || (table != nullptr && is_face(*table, column.name))) continue;
+    if (used && !used(column.name)) continue;
+    if (auto text = written_for_none(column); !text.empty()) return text;
+  }
   return {};
 }
 

@@ -20,10 +20,26 @@ bool is_given(const Config& table, std::string_view key) {
   return table.has(key) && table.is_text(key) && given(table, key) != nullptr;
 }
 
-io::Content read_content(const Config& table, std::string_view key, const io::ReadOptions& options) {
+void refuse_written_for_none(const Config& table, std::string_view key, const io::Content& content,
+                             const UsedColumns& used) {
+  const auto text = io::written_for_none(content, used);
+  if (text.empty()) return;
+  const bool has_gaps =
+      std::holds_alternative<io::Table>(content) || std::holds_alternative<io::GridData>(content);
+  throw table.wrong(key, text,
+                    has_gaps ? "Leave such entries empty, or name the no-data value as the format does."
+                             : "Write what the value is there, or NaN where there may be none.");
+}
+
+void refuse_written_for_none(const Config& table, std::string_view key, const Column& column) {
+  if (const auto text = io::written_for_none(column); !text.empty())
+    throw table.wrong(key, text, "Leave such entries out, or empty (nan) where the format allows it.");
+}
+
+io::Content read_content(const Config& table, std::string_view key, const io::ReadOptions& options,
+                         const UsedColumns& used) {
   const auto looked_at = [&](io::Content content) {
-    if (const auto text = io::written_for_none(content); !text.empty())
-      throw table.wrong(key, text, "Leave such entries empty, or name the no-data value as the format does.");
+    refuse_written_for_none(table, key, content, used);
     return content;
   };
   if (!table.is_list(key))

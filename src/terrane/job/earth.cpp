@@ -13,6 +13,7 @@
 #include "terrane/base/constants.hpp"
 #include "terrane/base/text.hpp"
 #include "terrane/io/gathers.hpp"
+#include "terrane/io/notes.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/io/scattered.hpp"
 #include "terrane/job/contents.hpp"
@@ -366,6 +367,14 @@ std::vector<double> values_of_cells(const Config& table, io::Content& content, c
   return values;
 }
 
+/// Which columns of a file of cells are properties of the model: those with known names, and the field that
+/// the job names.
+UsedColumns used_as_properties(const Config& table) {
+  return [field = table.optional_text("field").value_or("")](std::string_view name) {
+    return name == field || find_property(name) != nullptr;
+  };
+}
+
 /// An earth model on `mesh` with the properties in model.file; the file has its own order of cells and its
 /// own unit.
 EarthModel from_file(const Config& table, TensorMesh mesh, const MemoryBudget& memory,
@@ -384,6 +393,10 @@ EarthModel from_file(const Config& table, TensorMesh mesh, const MemoryBudget& m
   if (unit) options.unit = *unit;
   options.property = property.value_or("");
   auto content = io::read(path.string(), options);
+  const auto* rows = std::get_if<io::Table>(&content);
+  refuse_written_for_none(
+      table, "file", content,
+      rows != nullptr && rows->columns.size() == 1 ? UsedColumns() : used_as_properties(table));
   const auto* of_octree = std::get_if<io::MeshData>(&content);
   // The notes on a model on an octree mesh were told when mesh.file was read.
   const bool said = of_octree != nullptr && of_octree->octree.cells > 0 && !mesh_file.empty();
@@ -413,7 +426,12 @@ Earth prism_list(const Config& mesh, const Config& job, const MemoryBudget& memo
   options.memory = memory.bytes;
   options.length_unit = table.optional_text("length_unit").value_or("");
   options.unit = table.optional_text("density_unit").value_or("");
-  auto content = read_content(table, "file", options);
+  const auto of_job = values_of(model);  // take the place of the file's
+  auto content = read_content(table, "file", options, [&](std::string_view name) {
+    return find_property(name) != nullptr &&
+           std::none_of(of_job.begin(), of_job.end(),
+                        [&](const auto& value) { return value.property == name; });
+  });
   tell_notes(table, "file", content);
   Earth earth;
   if (auto* rows = std::get_if<io::Table>(&content))  // to_prisms() names a missing column in its error
@@ -423,7 +441,7 @@ Earth prism_list(const Config& mesh, const Config& job, const MemoryBudget& memo
     throw table.wrong("file", fmt::format("\"{}\" holds no prisms", path.filename().string()),
                       "`terrane info FILE` tells what a file holds.");
   const auto& set = prisms->prisms;
-  for (const auto& [name, value] : values_of(model)) {
+  for (const auto& [name, value] : of_job) {
     std::erase_if(prisms->properties, [&wanted = name](const Property& p) { return p.name == wanted; });
     prisms->properties.push_back({name, std::vector<double>(set.size(), value)});
   }
@@ -512,7 +530,7 @@ EarthModel cells_of_file(const Config& table, const MemoryBudget& memory) {
   options.format = table.optional_text("format").value_or("");
   options.memory = memory.bytes;
   options.unit = table.optional_text("unit").value_or("");
-  auto content = read_content(table, "file", options);
+  auto content = read_content(table, "file", options, used_as_properties(table));
   tell_notes(table, "file", content);
   auto* data = std::get_if<io::MeshData>(&content);
   if (data == nullptr || data->mesh.size() == 0)
@@ -704,7 +722,8 @@ io::GridData grid_of(const Config& table, std::string_view key, const std::strin
   io::ReadOptions options;
   options.field = field;
   options.memory = memory.bytes;
-  auto content = read_content(table, key, options);
+  const UsedColumns only_field = [&](std::string_view name) { return name == field; };
+  auto content = read_content(table, key, options, field.empty() ? UsedColumns() : only_field);
   std::string about_rows;
   if (auto* rows = std::get_if<io::Table>(&content)) {
     auto gridded = io::to_grid(*rows);
@@ -920,7 +939,7 @@ Earth random_earth(const Config& job, const MemoryBudget& memory, const EarthReq
 
 /// The file of the mesh; it may also contain properties of the cells.
 struct CellsOfFile {
-  std::string path, format;
+  std::string path, format, where;
   std::optional<io::MeshData> data;  ///< mesh and values of the cells, if the file contains both
 };
 
@@ -931,7 +950,9 @@ TensorMesh mesh_of_file(const Config& mesh, const MemoryBudget& memory, CellsOfF
   io::ReadOptions options;
   options.format = file.format;
   options.memory = memory.bytes;
-  auto content = read_content(table, "file", options);
+  file.where = table.where("file");
+  auto content =
+      read_content(table, "file", options, no_column);  // put_properties() looks at values it takes
   tell_notes(table, "file", content);
   auto* data = std::get_if<io::MeshData>(&content);
   if (!data)
@@ -957,6 +978,10 @@ void put_properties(Earth& earth, const Config& model, TensorMesh cells, const C
                         "Take transfer = \"average\", which cuts the file's cells at the ground.");
     fill(earth.model, background_of(model));
   } else if (file.data && !model.has("body") && !file.data->cells.empty()) {
+    for (const auto& column : file.data->cells)
+      if (const auto text = io::written_for_none(column);
+          !text.empty() && used_as_properties(model)(column.name))
+        throw InputError(file.where, text, "Write what the value is there, or NaN where there may be none.");
     earth.model = io::to_earth_model(*file.data, property_of(model).value_or("density"),
                                      model.optional_text("field").value_or(""));
     fill(earth.model, background_of(model));

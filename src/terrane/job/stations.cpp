@@ -10,6 +10,7 @@
 
 #include "terrane/base/text.hpp"
 #include "terrane/io/emg3d.hpp"
+#include "terrane/io/notes.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/job/contents.hpp"
 #include "terrane/job/earth.hpp"
@@ -264,7 +265,15 @@ io::Table rows_of(const Config& table, const MemoryBudget& memory) {
   io::ReadOptions options;
   options.format = table.optional_text("format").value_or("");
   options.memory = memory.bytes;
-  auto content = read_content(table, "file", options);
+  // Data are looked at by those who compute with them: expect_values().
+  const bool heights = !table.has("height") && !table.has("clearance");
+  const auto up = lower(table.text("up_column")),
+             observed = table.optional_text("observed_column").value_or("");
+  const UsedColumns used = [&](std::string_view name) {
+    return (heights && lower(name) == up) || (name == observed && !observed.empty());
+  };
+  auto content = read_content(table, "file", options, used);
+  if (const auto text = io::written_for_none(content); !text.empty()) table.note("file", text);
   if (std::holds_alternative<io::MeshData>(content) && options.format.empty()) {
     const auto file = table.input_file("file").string();
     const auto ending = path.extension();
@@ -493,6 +502,7 @@ void add_ellipsoidal_height(const Config& table, Survey& survey, const MemoryBud
   io::ReadOptions options;
   options.memory = memory.bytes;
   auto content = io::read(geoid->string(), options);
+  refuse_written_for_none(table, "geoid", content);
   tell_notes(table, "geoid", content);
   const auto* grid = std::get_if<io::GridData>(&content);
   if (!grid)
@@ -617,6 +627,13 @@ Stations build_survey(const Config& job, const MemoryBudget& memory) {
                     : along_lines(raw.describe({survey_keys, lines_keys}), made.projection, memory);
   if (made.projection) made.survey.projection = made.projection->definition();
   return made;
+}
+
+void expect_values(const Config& job, const Survey& survey, const std::vector<ObservedColumn>& observed) {
+  for (const auto& one : observed)
+    for (const auto& name : one.sources)
+      if (const auto* column = survey.find(name))
+        refuse_written_for_none(job.table("survey"), "file", *column);
 }
 
 }  // namespace terrane

@@ -9,6 +9,7 @@
 #include "terrane/base/memory.hpp"
 #include "terrane/io/content.hpp"
 #include "terrane/job/config.hpp"
+#include "terrane/survey/observed.hpp"
 #include "terrane/survey/projection.hpp"
 #include "terrane/survey/survey.hpp"
 
@@ -29,5 +30,9 @@ std::span<const Section> survey_sections();
 
 /// The stations of the job. Throws InputError, FileError, or MemoryError before large arrays are allocated.
 Stations build_survey(const Config& job, const MemoryBudget& memory = {});
+
+/// Throws InputError at survey.file: the columns that these observed data are made of have numbers that
+/// programs write where there is no value.
+void expect_values(const Config& job, const Survey& survey, const std::vector<ObservedColumn>& observed);
 
 }  // namespace terrane

@@ -84,6 +84,7 @@ ObservedColumns observed_columns(const Survey& survey, const Conventions& known,
   ObservedColumns parted;
   std::vector<bool> used(survey.columns.size(), false);
   const auto frames = frames_of(survey, known, frame);
+  std::vector<std::string> sources;
   // The first column with this role for a channel, in the first frame that has it.
   const auto find = [&](std::string_view channel, Role role) -> std::optional<Column> {
     for (const auto* from : frames)
@@ -93,12 +94,14 @@ ObservedColumns observed_columns(const Survey& survey, const Conventions& known,
         auto made = in_other_frame(column, *from, frame, units);
         if (!made) continue;
         used[c] = true;
+        sources.push_back(column.name);
         return made;
       }
     return std::nullopt;
   };
   for (const auto& there : frame.channels) {
     const auto channel = there.channel;
+    sources.clear();
     auto found = find(channel, Role::observed);
     if (!found) found = find(channel, Role::field);
     if (!found) continue;
@@ -106,6 +109,7 @@ ObservedColumns observed_columns(const Survey& survey, const Conventions& known,
     made.observed.name = column_name({channel, Role::observed}, frame);
     made.observed.description = description(there, Role::observed);
     made.uncertainty = find(channel, Role::uncertainty);
+    made.sources = sources;
     parted.observed.push_back(std::move(made));
   }
   for (std::size_t c = 0; c < survey.columns.size(); ++c) {

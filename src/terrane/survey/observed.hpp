@@ -36,9 +36,10 @@ std::optional<Column> in_other_frame(const Column& column, const Convention& fro
 
 /// The observed data of one channel, in the frame and units of a result.
 struct ObservedColumn {
-  std::string field;                  ///< name of the channel in the frame of the result
-  Column observed;                    ///< name: field + "_observed"
-  std::optional<Column> uncertainty;  ///< name: field + "_uncertainty"
+  std::string field;                      ///< name of the channel in the frame of the result
+  Column observed;                        ///< name: field + "_observed"
+  std::optional<Column> uncertainty;      ///< name: field + "_uncertainty"
+  std::vector<std::string> sources = {};  ///< names of the survey's columns that these are made of
 };
 
 /// The survey's columns, divided into observed data and other columns.

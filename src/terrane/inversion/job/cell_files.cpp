@@ -175,22 +175,35 @@ std::vector<double> values_of_file(const Config& table, const char* key, const s
   const bool given = is_given(table, key);
   const auto path = given ? table.text(key) : table.input_file(key).string();
   const std::string_view format = given ? std::string_view() : io::format_of(path).name;
-  if (format == "npy") return of_array(table, key, path, io::read_npy(path), mesh, mesh_file);
+  if (format == "npy") {
+    io::Content array = io::read_npy(path);
+    refuse_written_for_none(table, key, array);
+    return of_array(table, key, path, std::move(std::get<io::Array>(array)), mesh, mesh_file);
+  }
   if (format.starts_with("ubc-") && format != "ubc-mesh" && mesh_file.empty()) {
     auto in = io::TextReader::open(path);  // the file has values on the job's own mesh
-    return io::read_ubc_property(in, io::MeshData{mesh, {}, {}}, property).cells.front().values;
+    const auto data = io::read_ubc_property(in, io::MeshData{mesh, {}, {}}, property);
+    refuse_written_for_none(table, key, data.cells.front());
+    return data.cells.front().values;
   }
   io::ReadOptions options;
   options.mesh = mesh_file;
   options.property = property;
-  auto content = read_content(table, key, options);
+  auto content = read_content(table, key, options, no_column);
   tell_notes(table, key, content);
+  if (std::holds_alternative<io::Array>(content) || std::holds_alternative<io::PrismData>(content))
+    refuse_written_for_none(table, key, content, [&](std::string_view name) { return name == property; });
+  const auto values_in = [&](const Column& column) {
+    refuse_written_for_none(table, key, column);
+    return column.values;
+  };
   if (auto* array = std::get_if<io::Array>(&content))
     return of_array(table, key, path, std::move(*array), mesh, mesh_file);
   if (const auto* rows = std::get_if<io::Table>(&content)) {
     const auto quantity = property_kind(property).quantity;
     auto values = of_table(table, key, path, *rows, property, mesh);
     const auto* column = rows->find(property) ? rows->find(property) : &rows->columns.back();
+    refuse_written_for_none(table, key, *column);
     if (!column->unit.empty())
       for (double& value : values) value *= si_factor(quantity, column->unit);
     return values;
@@ -201,18 +214,18 @@ std::vector<double> values_of_file(const Config& table, const char* key, const s
   if (data == nullptr || data->cells.empty())
     throw table.wrong(key, fmt::format("\"{}\" holds no values of cells", path));
   expect_mesh(table, key, path, mesh, data->mesh);
-  if (const auto* column = data->find(property)) return column->values;
+  if (const auto* column = data->find(property)) return values_in(*column);
   const char* inverse = property == "resistivity" ? "conductivity" : "resistivity";
   if (const auto* column = data->find(inverse);
       column != nullptr && (property == "resistivity" || property == "conductivity")) {
-    auto values = column->values;
+    auto values = values_in(*column);
     for (double& value : values) value = 1 / value;
     return values;
   }
   const auto& only = data->cells.front();
   if (find_property(only.name) != nullptr && find_property(property) != nullptr)
     throw table.wrong(key, fmt::format("\"{}\" holds {}, no {}", path, only.name, property));
-  return only.values;
+  return values_in(only);
 }
 
 std::vector<double> marks_of_file(const Config& table, const char* key, const TensorMesh& mesh,

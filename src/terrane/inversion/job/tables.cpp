@@ -402,7 +402,7 @@ MeshOfJob read_mesh(const Config& job, const MemoryBudget& memory,
   auto file = is_given(described, "file") ? std::string() : described.input_file("file").string();
   io::ReadOptions options;
   options.format = described.optional_text("format").value_or("");
-  const auto content = read_content(described, "file", options);
+  const auto content = read_content(described, "file", options, no_column);
   tell_notes(described, "file", content);
   const auto* data = std::get_if<io::MeshData>(&content);
   if (data == nullptr)

@@ -12,6 +12,7 @@
 #include "terrane/base/error.hpp"
 #include "terrane/base/memory.hpp"
 #include "terrane/base/version.hpp"
+#include "terrane/io/notes.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/job/blame.hpp"
 #include "terrane/job/contents.hpp"
@@ -361,6 +362,28 @@ Electrodes across(const Config& table) {
   return arrays_across(holes, table.count("levels", 1, 10'000));
 }
 
+/// Arrays and data of survey.file. Those who compute with the data look for numbers written for no value.
+Measured measured_in_file(const Config& table) {
+  const auto column = table.choice("column", {"none", "resistance", "chargeability"});
+  if (is_given(table, "file")) {
+    const auto content = read_content(table, "file", {}, no_column);
+    if (const auto* rows = std::get_if<io::Table>(&content))
+      return io::to_electrode_data(*rows, io::TakenValues::observed);
+  }
+  return read_measured(table.input_file("file"), {column == "none" ? "" : column, ""});
+}
+
+/// Throws InputError: data that a run compares with what it computes are numbers written for no value.
+void expect_values(const Config& job, const Measured& survey, bool chargeable) {
+  for (const auto& column : survey.columns) {
+    const bool compared = column.name == "chargeability" ? chargeable
+                          : column.name == "phase"       ? job.table("simulation").has("frequency")
+                                                         : column.name != "geometric_factor";
+    if (compared)
+      refuse_written_for_none(job.table("survey"), "file", Column{column.name, "", "", column.values});
+  }
+}
+
 }  // namespace
 
 Measured build_survey(const Config& job, const std::function<double(double, double)>& height) {
@@ -372,13 +395,14 @@ Measured build_survey(const Config& job, const std::function<double(double, doub
                                            : std::span<const Key>(line_keys);
   const auto table = outer.describe({survey_keys, keys});
   if (given == "file") {
-    const auto column = table.choice("column", {"none", "resistance", "chargeability"});
-    if (is_given(table, "file")) {
-      const auto content = read_content(table, "file");
-      if (const auto* rows = std::get_if<io::Table>(&content))
-        return io::to_electrode_data(*rows, io::TakenValues::observed);
-    }
-    return read_measured(table.input_file("file"), {column == "none" ? "" : column, ""});
+    auto measured = measured_in_file(table);
+    Column heights{"height of an electrode", "m", "", {}};
+    for (const auto& p : measured.electrodes.place) heights.values.push_back(p.u);
+    refuse_written_for_none(table, "file", heights);
+    for (const auto& column : measured.columns)  // those that are computed with are refused later
+      if (const auto text = io::written_for_none(Column{column.name, "", "", column.values}); !text.empty())
+        table.note("file", text);
+    return measured;
   }
   if (given == "boreholes") return {across(table), {}};
   const auto start = table.numbers("start", Quantity::length, 2);
@@ -648,6 +672,7 @@ std::unique_ptr<Simulation> Simulation::from_job_on(const Config& job, const Run
     if (std::all_of(ground.begin(), ground.end(), [](double share) { return share == 1; })) ground.clear();
   }
   auto survey = build_survey(job, height);
+  expect_values(job, survey, earth.model.has("chargeability"));
   auto medium = medium_of(earth.model, mesh, job, settings, std::move(ground));
   for (auto& p : survey.electrodes.place)
     if (std::isnan(p.u))

@@ -182,6 +182,9 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   const auto table = simulation_table(job);
   const MemoryBudget memory = runtime.memory > 0 ? MemoryBudget{runtime.memory} : MemoryBudget{};
   auto stations = build_survey(job, memory);
+  expect_values(
+      job, stations.survey,
+      observed_columns(stations.survey, conventions(), convention(settings.frame), settings.units).observed);
   EarthRequest request;
   request.reference_density = table.number("reference_density", Quantity::density);
   if (constexpr double most = 1e5; !(std::fabs(request.reference_density) <= most))

@@ -125,6 +125,10 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   auto settings = Settings::read(job);
   const auto memory = memory_budget(runtime);
   auto stations = build_survey(job, memory);
+  expect_values(
+      job, stations.survey,
+      observed_columns(stations.survey, conventions(), conventions().named(settings.frame), settings.units)
+          .observed);
   EarthRequest request;
   request.plan = [&](const Description& described, const MeshWish& wish) {
     return gravity::plan_prisms(described, wish, positions_of(stations.survey));

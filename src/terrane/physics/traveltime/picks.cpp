@@ -211,10 +211,17 @@ Picked read_picks(const Config& table, const char* key) {
   const auto name = table.text(key);
   if (!is_given(table, key) && name.ends_with(".sgt")) {
     found = read_sgt(table.input_file(key).string());
+    refuse_written_for_none(table, key, Column{"t", "s", "", found.times});
   } else {
-    const auto content = read_content(table, key);
+    const auto content = read_content(table, key, {}, no_column);
     tell_notes(table, key, content);
     const auto* rows = std::get_if<io::Table>(&content);
+    const bool measured = rows != nullptr && rows->find("travel_time_observed") != nullptr;
+    refuse_written_for_none(table, key, content, [&](std::string_view column) {
+      return column == "shot_up" || column == "receiver_up" || column == "up" ||
+             column == "travel_time_uncertainty" ||
+             column == (measured ? "travel_time_observed" : "travel_time");
+    });
     if (rows == nullptr)
       throw table.wrong(
           key, fmt::format("\"{}\" is no table of shots and receivers", name),

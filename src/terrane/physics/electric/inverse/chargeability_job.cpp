@@ -12,6 +12,7 @@
 #include "terrane/base/units.hpp"
 #include "terrane/inversion/job/report.hpp"
 #include "terrane/inversion/job/tables.hpp"
+#include "terrane/job/contents.hpp"
 #include "terrane/physics/electric/inverse/chargeability.hpp"
 #include "terrane/physics/electric/inverse/direct_current_job.hpp"
 #include "terrane/simulation/compare.hpp"
@@ -36,6 +37,7 @@ std::vector<ObservedColumn> find_charges(const Measured& survey, const Config& j
     throw InputError(job.table("survey").where(), "it has no measured chargeabilities",
                      "Give kind = \"file\" and a table with a column chargeability_observed (V/V or mV/V), a "
                      "file of BERT with ip in mV/V, or of UBC with column = \"chargeability\".");
+  refuse_written_for_none(job.table("survey"), "file", Column{charge_property, "", "", column->values});
   const auto in_thousandths = [&](std::vector<double> values) {
     for (double& value : values) value *= si_factor(Quantity::fraction, column->unit) / thousandth;
     return values;

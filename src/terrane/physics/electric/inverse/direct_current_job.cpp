@@ -10,6 +10,7 @@
 #include "terrane/inversion/job/left_out.hpp"
 #include "terrane/inversion/job/report.hpp"
 #include "terrane/inversion/job/tables.hpp"
+#include "terrane/job/contents.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/tables.hpp"
 #include "terrane/mesh/companion.hpp"
@@ -37,8 +38,10 @@ Datum read_datum(const Config& table) {
 /// The resistances of the survey or, if there are none, its apparent resistivities.
 MeasuredArrays find_measured(const Measured& survey, const Config& job) {
   for (const char* name : {"resistance", "apparent_resistivity"})
-    if (const auto* column = survey.find(name))
+    if (const auto* column = survey.find(name)) {
+      refuse_written_for_none(job.table("survey"), "file", Column{name, "", "", column->values});
       return {name, column->values, column->uncertainty, {}, {}, {}};
+    }
   throw InputError(job.table("survey").where(), "it has no measured resistances",
                    "Give kind = \"file\" and a file of UBC DCIP or BERT, or a table with a column "
                    "resistance_observed (V/A) or apparent_resistivity_observed (ohm m).");

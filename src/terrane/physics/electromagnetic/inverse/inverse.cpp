@@ -41,6 +41,7 @@ using Z = std::complex<double>;
 
 constexpr std::array<std::string_view, 2> parts_names{"amplitude_phase", "real_imaginary"};
 constexpr double most_conductive_air = 1e-6;  // S/m
+constexpr double weighs_nothing = 1e15;       // uncertainty by which ModEM's lists mark missing data
 
 const char* unit_of(const Component& component) { return component.magnetic ? "A/m" : "V/m"; }
 
@@ -65,6 +66,10 @@ class FieldTable {
   const std::vector<std::size_t>& place() const { return place_; }
   std::string where(std::size_t row) const { return data_.where(row); }
   bool has(const std::string& name) const { return data_.find(name) != nullptr; }
+  /// Throws InputError at inversion.observed: the column has numbers written for no value.
+  void expect_values(const Config& table, const std::string& name) const {
+    if (const auto* column = data_.find(name)) refuse_written_for_none(table, "observed", *column);
+  }
   std::vector<double> values(const std::string& name, const Component& component) const {
     return data_.si(name, component.magnetic ? Quantity::magnetic_field : Quantity::electric_field,
                     unit_of(component), true);
@@ -72,8 +77,10 @@ class FieldTable {
 
  private:
   static io::Table rows_of(const Config& table) {
-    if (!is_given(table, "observed")) return io::read_csv(table.input_file("observed").string());
-    const auto content = read_content(table, "observed");
+    const io::Content content = is_given(table, "observed")
+                                    ? read_content(table, "observed", {}, no_column)
+                                    : io::Content(io::read_csv(table.input_file("observed").string()));
+    tell_notes(table, "observed", content);
     if (const auto* rows = std::get_if<io::Table>(&content)) return *rows;
     throw table.wrong("observed", "it is no table", "Give columns: source, frequency, receiver, e_e_real, …");
   }
@@ -138,6 +145,7 @@ MeasuredFields read_measured(const Config& table, const electromagnetic::Problem
   for (std::size_t c = 0; c < problem.components.size(); ++c) {
     const auto name = electromagnetic::name(problem.components[c]);
     if (!data.has(name + "_real") && !data.has(name + "_imag")) continue;
+    for (const char* end : {"_real", "_imag", "_uncertainty"}) data.expect_values(table, name + end);
     values.push_back(read_component(data, problem.components[c], amplitudes.emplace_back()));
     which.push_back(c);
   }
@@ -259,7 +267,6 @@ ObservedColumn amplitudes_of(const Survey& survey, std::size_t which) {
 void add_measured(MeasuredFields& measured, const Survey& survey, const std::vector<long>& sites,
                   std::size_t which, std::size_t all_sites, const ObservedColumn& one,
                   const std::string& file) {
-  constexpr double weighs_nothing = 1e15;  // uncertainty by which ModEM's lists mark missing data
   const auto *re = column_of(survey, which, "_real"), *im = column_of(survey, which, "_imag");
   for (std::size_t row = 0; row < survey.size(); ++row) {
     const Z value(re->values[row], im->values[row]);
@@ -279,6 +286,17 @@ void add_measured(MeasuredFields& measured, const Survey& survey, const std::vec
   }
 }
 
+/// Throws InputError: values that weigh something are numbers that programs write where there is no value.
+void expect_values(const Config& job, const Survey& survey, std::size_t which) {
+  const auto* sigma = column_of(survey, which, "_uncertainty");
+  for (const char* end : {"_real", "_imag"}) {
+    auto part = *column_of(survey, which, end);
+    for (std::size_t row = 0; sigma != nullptr && row < survey.size(); ++row)
+      if (sigma->values[row] >= weighs_nothing) part.values[row] = std::nan("");
+    refuse_written_for_none(job.table("survey"), "file", part);
+  }
+}
+
 /// Reads measured impedances and tippers from the survey's file, element by element.
 MeasuredFields read_functions(const Config& job, const electromagnetic::Problem& problem,
                               const MemoryBudget& memory, std::vector<inversion::DataSet>& sets,
@@ -291,6 +309,7 @@ MeasuredFields read_functions(const Config& job, const electromagnetic::Problem&
   std::vector<std::size_t> taken;
   for (const std::size_t which : wanted_elements(table)) {
     if (column_of(survey, which, "_real") && column_of(survey, which, "_imag")) {
+      expect_values(job, survey, which);
       taken.push_back(which);
       amplitudes.push_back(amplitudes_of(survey, which));
     } else if (!table.texts("elements").empty()) {
@@ -473,7 +492,7 @@ Config with_what_the_sites_say(const Config& job, const MemoryBudget& memory,
     text += "[source]\nkind = \"plane_wave\"\n";
     notes.push_back("source: none is named, so the data are of plane waves");
   }
-  const auto content = read_content(file, "file");
+  const auto content = read_content(file, "file", {}, no_column);
   const auto* rows = std::get_if<io::Table>(&content);
   if (rows != nullptr && rows->find("longitude") != nullptr && rows->find("easting") == nullptr &&
       !job.table("mesh").has("projection")) {

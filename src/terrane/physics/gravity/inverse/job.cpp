@@ -582,6 +582,7 @@ std::unique_ptr<terrane::Simulation> StationData::from_job(const KindOfJob& kind
   leave_out(table, stations);
   auto observations =
       read_observations(kind.fields(simulation, stations.survey), simulation, stations.survey);
+  expect_values(job, stations.survey, observations.columns);
   inversion::read_uncertainties(table, observations.columns, stations.notes, place_of_stations(job, {}));
   inversion::Problem problem;
   Ground own;  // ground through the stations, if the job names none
