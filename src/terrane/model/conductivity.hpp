@@ -41,7 +41,7 @@ std::vector<double> conductivity_along(const EarthModel& model, std::string_view
 
 /// The conductivity columns of a cell file, which conductivity_along() can read: one column, or one per axis
 /// if they differ.  along: conductivity along easting, northing and up [cells], S/m; pointers to the same
-/// array if axes do not differ · with_values: if false, the columns are empty and only show what a file can
+/// array if axes do not differ; with_values: if false, the columns are empty and only show what a file can
 /// hold
 std::vector<Column> conductivity_columns(const std::array<const std::vector<double>*, 3>& along,
                                          bool with_values = true);

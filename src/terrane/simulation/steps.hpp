@@ -35,7 +35,7 @@ std::exception_ptr take_steps(Rank& rank, std::size_t first, std::size_t steps, 
 }
 
 /// Makes all steps on rank 0.  gather(done): collects the state from all ranks · write(file, done): writes it
-/// as a checkpoint · seconds: gets the time that the steps took
+/// as a checkpoint; seconds: gets the time that the steps took
 template <class Rank, class Gather, class Write>
 std::exception_ptr lead_steps(std::string_view physics, Rank& rank, std::size_t first, std::size_t steps,
                               Comm& comm, const Runtime& runtime, std::vector<std::string>& warnings,

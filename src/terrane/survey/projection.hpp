@@ -71,7 +71,7 @@ Grid project_grid(const Grid& geographic, const Projection& projection,
                   std::array<double, 2> spacing = {0, 0}, const Region* region = nullptr);
 
 /// Converts heights above sea level to heights above the ellipsoid by adding the geoid height. longitude,
-/// latitude [n] degrees · height [n] m · geoid: a geographic grid, m. Longitudes from −180 to 180 or from 0
+/// latitude [n] degrees · height [n] m; geoid: a geographic grid, m. Longitudes from −180 to 180 or from 0
 /// to 360 can be combined with either kind of grid. Throws InputError (a station outside the geoid grid, with
 /// its row).
 std::vector<double> ellipsoidal_height(std::span<const double> longitude, std::span<const double> latitude,

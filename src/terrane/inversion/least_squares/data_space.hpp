@@ -72,8 +72,8 @@ struct LanczosState {
 
 class Lanczos {
  public:
-  /// seen: called after every step, with the β for the target · from: state to resume from, with the same
-  /// bits as an uninterrupted run · between: called before every step but the first; stops: whether the run
+  /// seen: called after every step, with the β for the target; from: state to resume from, with the same
+  /// bits as an uninterrupted run; between: called before every step but the first; stops: whether the run
   /// is cancelled after this call.
   Lanczos(const Objective& objective, double target, const LanczosSettings& settings = {},
           const std::function<void(const Step&)>& seen = {}, Progress* progress = nullptr,

@@ -8,7 +8,7 @@
 
 namespace terrane::inversion {
 
-/// Throws what check() throws, and Cancelled. seen: called with every new line of the table of iterations ·
+/// Throws what check() throws, and Cancelled. seen: called with every new line of the table of iterations;
 /// keeper: saves the state and resumes from it, with the bits of an uninterrupted run
 Outcome invert(const Problem& problem, const Settings& settings,
                const std::function<void(const Iteration&)>& seen = {}, Progress* progress = nullptr,

@@ -48,7 +48,7 @@ class Coupling {
 /// The form with C = factor · C(m₂), m₂ = other, and c = 0.
 class CrossGradient final : public Coupling {
  public:
-  /// active: cells of the mesh, ascending; empty: all · other: [active]
+  /// active: cells of the mesh, ascending; empty: all; other: [active]
   CrossGradient(const TensorMesh& mesh, std::span<const std::uint32_t> active, std::span<const double> other,
                 double factor = 1, int threads = 0);
 
@@ -96,7 +96,7 @@ struct TwoRocks {
 /// factor · φ_r as a form in one model, with constant fractions s of the other.
 class SharedMixture final : public Coupling {
  public:
-  /// active: cells of the mesh, ascending; empty: all · other: [active], the other model · of_other: its
+  /// active: cells of the mesh, ascending; empty: all; other: [active], the other model; of_other: its
   /// rocks
   SharedMixture(const TensorMesh& mesh, std::span<const std::uint32_t> active, const TwoRocks& rocks,
                 std::span<const double> other, const TwoRocks& of_other, double factor = 1);

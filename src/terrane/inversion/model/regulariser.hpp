@@ -57,7 +57,7 @@ using Factors = std::array<std::vector<double>, 4>;
 
 class Regulariser {
  public:
-  /// active: cells of the mesh, ascending; empty: all · weight: [active], above zero; empty: 1. Throws
+  /// active: cells of the mesh, ascending; empty: all; weight: [active], above zero; empty: 1. Throws
   /// InputError, ShapeError.
   Regulariser(const TensorMesh& mesh, std::vector<std::uint32_t> active, const Alphas& alphas,
               std::vector<double> weight = {}, bool weights_in_gradients = true, int threads = 0);

@@ -150,7 +150,7 @@ void share_cells(Index count, int threads, const Work& work) {
 
 /// Reduces a row of blocks of points on the CPU. If a kernel's loops differ from row to row, it may compute a
 /// row of points itself, by kernel.row(k, j, first, last, values), which writes values[m][i − first]. block:
-/// indices of the row of blocks (the last is not used) · cells: blocks of the row · out: [blocks of the
+/// indices of the row of blocks (the last is not used); cells: blocks of the row; out: [blocks of the
 /// row][M]
 template <int M, class Op, class Kernel>
 inline void reduce_row_of_blocks(const Kernel kernel, const Place<3>& block, const IndexBox<3>& cells,

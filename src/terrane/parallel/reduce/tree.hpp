@@ -225,7 +225,7 @@ TERRANE_FN double child_value(const Place<N>& cell, int c, const IndexBox<N>& ce
   return holds<N>(cells, child) ? values[number_of<N>(child, cells) * M + m] : Op::nothing;
 }
 
-/// Joins the children of one cell, on the CPU.  values [cells, M] · out [M]
+/// Joins the children of one cell, on the CPU.  values [cells, M]; out [M]
 template <int N, int M, class Op>
 void join_cell(const Place<N>& cell, const IndexBox<N>& cells, const double* values, double* out) {
   for (int m = 0; m < M; ++m) {

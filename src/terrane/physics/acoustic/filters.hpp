@@ -14,7 +14,7 @@
 namespace terrane::acoustic {
 
 /// Returns the velocities of a medium whose m = 1/v² is smoothed by a Gaussian.  length: standard deviation
-/// of the Gaussian, m · velocity: [nodes] m/s · threads: as for thread_count()
+/// of the Gaussian, m; velocity: [nodes] m/s; threads: as for thread_count()
 std::vector<double> smoothed(const Grid& grid, std::vector<double> velocity, double length, int threads);
 
 /// The Laplacian of an image on the mesh, by second differences: it suppresses the smooth artefacts that

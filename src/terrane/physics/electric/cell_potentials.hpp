@@ -19,7 +19,7 @@ namespace terrane::electric {
 /// Solver on one rank; all arrays are [cells], in the order [up, north, east].
 class CellPotentials {
  public:
-  /// resistivity: Ω·m · parameters: only boundary, tolerance and most_iterations are used · fields: number of
+  /// resistivity: Ω·m; parameters: only boundary, tolerance and most_iterations are used; fields: number of
   /// potentials that the caller will store, which must also fit into memory.  Throws ShapeError, InputError
   /// (CellScheme), MemoryError.
   CellPotentials(TensorMesh mesh, std::vector<double> resistivity, const Parameters& parameters,

@@ -290,8 +290,8 @@ double distance_to_walls(const Description& earth, const Prism& box, double reac
   return std::clamp(spread_at_barriers(earth, seen_from, reach), far * reach, farthest * reach);
 }
 
-/// Adds the reasons for the number of cells.  even: number of cells without bodies and layers · most: limit
-/// for the number · wider: factor by which this limit widened the cells at bodies
+/// Adds the reasons for the number of cells.  even: number of cells without bodies and layers; most: limit
+/// for the number; wider: factor by which this limit widened the cells at bodies
 void say_cells(MeshPlan& plan, std::size_t even, std::size_t most, double wider) {
   if (plan.mesh.size() != even)
     plan.reasons.push_back(

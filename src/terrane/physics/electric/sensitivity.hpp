@@ -38,7 +38,7 @@ enum class Unknown { conductivity, log_conductivity };
 /// ΔV/I of every array over a ground of 1 S/m, computed on the mesh: the reference by which Sensitivity
 /// divides data. Over uneven ground they are followed by ΔV/I from direct_current(), without the error of the
 /// singularity. They depend on mesh and survey only. comm, at_once: as in direct_current(); rank 0 has the
-/// result · slopes: as in Medium
+/// result; slopes: as in Medium
 std::vector<double> unit_transfers(const TensorMesh& mesh, const std::vector<double>& ground,
                                    const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
                                    Comm* comm = nullptr, int at_once = 0,
@@ -51,7 +51,7 @@ std::vector<double> unit_transfers(const TensorMesh& mesh, const std::vector<dou
 class Sensitivity final : public solve::PartedOperator {
  public:
   /// Solves for every electrode and stores the potentials: 8 bytes per node and electrode, 16 if complex.
-  /// medium: without chargeability · unit: unit_transfers(), or empty.  Throws as direct_current(), and
+  /// medium: without chargeability; unit: unit_transfers(), or empty.  Throws as direct_current(), and
   /// InputError: an array without a geometric factor, unless data are resistances; a chargeability.
   /// comm: collective over its ranks, which pass the same problem, and `unit` on all ranks or none. Each rank
   /// stores some parts, which are layers of cells, and the potentials on their nodes, as

@@ -332,7 +332,7 @@ bool at_own_wall(const TensorMesh& mesh, const Boundaries& boundary, const Point
   });
 }
 
-/// measured: positions of the potential electrodes · left: receives the estimated error
+/// measured: positions of the potential electrodes; left: receives the estimated error
 std::optional<Primary> primary_at(const TensorMesh& mesh, const Conductivity& sigma,
                                   const Parameters& parameters, const Point& source, const std::string& name,
                                   const std::vector<Point>& measured, Columns& columns, int taken,

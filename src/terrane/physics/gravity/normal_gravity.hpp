@@ -36,7 +36,7 @@ inline constexpr ReferenceEllipsoid grs80{"GRS80", 6378137.0, 1 / 298.2572221008
 /// "WGS84" or "GRS80", any case. Throws InputError.
 const ReferenceEllipsoid& ellipsoid_from_name(std::string_view name);
 
-/// Normal gravity in m/s².  latitude: geodetic, degrees · height: above the ellipsoid, m.
+/// Normal gravity in m/s².  latitude: geodetic, degrees; height: above the ellipsoid, m.
 double normal_gravity(double latitude, double height, const ReferenceEllipsoid& ellipsoid = wgs84);
 
 /// The same for arrays, all [n]. Throws ShapeError (lengths differ), InputError (a latitude beyond ±90°, NaN;

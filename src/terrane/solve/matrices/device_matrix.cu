@@ -48,7 +48,7 @@ struct SumColumns {
   }
 };
 
-/// out [column] = Σ_rows  entry · value, or entry² · value: a group of threads for each column.
+/// out [column] = Σ_rows  entry · value, or entry²; value: a group of threads for each column.
 template <class T>
 struct SumRows {
   static constexpr int groups_at_once = 32;

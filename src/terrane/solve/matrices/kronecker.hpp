@@ -23,7 +23,7 @@ class KroneckerOnDevice;
 
 class KroneckerInverse {
  public:
-  /// widths: cell widths along x, y, z, m · alpha: α_s, α_x, α_y, α_z; α_s above zero. Throws InputError.
+  /// widths: cell widths along x, y, z, m; alpha: α_s, α_x, α_y, α_z; α_s above zero. Throws InputError.
   KroneckerInverse(const std::array<std::vector<double>, 3>& widths, const std::array<double, 4>& alpha,
                    int threads = 0);
   ~KroneckerInverse();

@@ -20,7 +20,7 @@ struct Block {
 };
 
 /// C = A B, in tiles that do not depend on the number of threads; a tile's columns of B are copied first, so
-/// that they stay in the cache.  a [m, k] · b [k, n]
+/// that they stay in the cache.  a [m, k]; b [k, n]
 void multiply(std::size_t m, std::size_t n, std::size_t k, Block a, Block b, Block c, int threads) {
   constexpr std::size_t tall = 128, wide = 32;
   const std::size_t down = (m + tall - 1) / tall, across = (n + wide - 1) / wide;

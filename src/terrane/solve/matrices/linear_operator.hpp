@@ -18,9 +18,9 @@ class LinearOperator {
   virtual ~LinearOperator() = default;
   virtual std::size_t rows() const = 0;
   virtual std::size_t columns() const = 0;
-  /// d = G m.  model [columns] · data [rows], overwritten.  All members throw ShapeError.
+  /// d = G m.  model [columns]; data [rows], overwritten.  All members throw ShapeError.
   virtual void apply(std::span<const double> model, std::span<double> data) const = 0;
-  /// m = Gᵀ d.  data [rows] · model [columns], overwritten
+  /// m = Gᵀ d.  data [rows]; model [columns], overwritten
   virtual void apply_transpose(std::span<const double> data, std::span<double> model) const = 0;
   /// s_j = Σ_i w_i G_ij².  weight [rows], ≥ 0 · diagonal [columns], overwritten
   virtual void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const = 0;

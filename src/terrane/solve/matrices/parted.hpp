@@ -115,7 +115,7 @@ class SharedOperator final : public LinearOperator {
 
 /// On the other ranks: computes their shares of products until all operators of rank 0 are destroyed, or
 /// until a rank fails, which rank 0 reports.  first: this rank's share of the first operator; null after
-/// Workers::stay() · another: makes this rank's share of a further operator; null if a rank fails · command:
+/// Workers::stay(); another: makes this rank's share of a further operator; null if a rank fails · command:
 /// called on Workers::send_command()
 void serve_products(Comm& comm, std::shared_ptr<const PartedOperator> first,
                     const std::function<std::shared_ptr<const PartedOperator>()>& another = {},

@@ -14,7 +14,7 @@ struct Eigen {
   std::vector<double> vector;  ///< [n, n]: row i is the eigenvector of value[i]
 };
 
-/// The eigenvalues and eigenvectors of a tridiagonal matrix.  diagonal [n] · beside [n − 1], the
+/// The eigenvalues and eigenvectors of a tridiagonal matrix.  diagonal [n]; beside [n − 1], the
 /// off-diagonal. Throws Error if the iteration does not converge (NaN in the matrix).
 Eigen eigen_tridiagonal(std::span<const double> diagonal, std::span<const double> beside);
 

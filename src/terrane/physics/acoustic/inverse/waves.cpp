@@ -224,7 +224,7 @@ namespace {
 /// its followers by c x.
 class WithFollowers final : public solve::LinearOperator {
  public:
-  /// born: derivative with respect to 1/v² of all cells · velocity: of all cells, m/s
+  /// born: derivative with respect to 1/v² of all cells; velocity: of all cells, m/s
   WithFollowers(std::shared_ptr<const Born> born, const std::vector<double>& velocity,
                 const std::vector<std::uint32_t>& active, const std::vector<Follower>& followers)
       : born_(std::move(born)), columns_(active.empty() ? velocity.size() : active.size()) {

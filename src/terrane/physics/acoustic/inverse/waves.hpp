@@ -25,15 +25,15 @@ namespace terrane::acoustic::inverse {
 /// Runs all shots for any velocity of the medium, and extracts from their gathers the samples that are data.
 class Shots {
  public:
-  /// problem: settled · settings: precision, and the strategy of keeping waves, not automatic · every: number
-  /// of time steps between two samples · runtime: its Comm and Progress must outlive this object
+  /// problem: settled; settings: precision, and the strategy of keeping waves, not automatic; every: number
+  /// of time steps between two samples; runtime: its Comm and Progress must outlive this object
   Shots(Problem problem, Settings settings, std::size_t every, const Runtime& runtime);
 
   std::size_t rows() const;
   std::size_t nodes() const { return problem_.velocity.size(); }
   const Problem& problem() const noexcept { return problem_; }
 
-  /// velocity: [nodes] m/s · change: change of 1/v², [nodes] s²/m² · return the data, [rows]
+  /// velocity: [nodes] m/s; change: change of 1/v², [nodes] s²/m² · return the data, [rows]
   std::vector<double> model(std::span<const double> velocity) const;
   std::vector<double> born(std::span<const double> velocity, std::span<const double> change) const;
   /// Jᵀ times data [rows], with respect to 1/v²: [nodes]
@@ -89,7 +89,7 @@ class Born final : public solve::LinearOperator {
 };
 
 /// The derivative of the data with respect to the velocities of the active cells: Born times ∂m/∂v.
-/// velocity: [nodes] m/s · active: indices of cells, ascending; empty: all cells
+/// velocity: [nodes] m/s; active: indices of cells, ascending; empty: all cells
 std::shared_ptr<const solve::LinearOperator> scattering(std::shared_ptr<const Shots> shots,
                                                         std::vector<double> velocity,
                                                         const std::vector<std::uint32_t>& active);
@@ -106,7 +106,7 @@ std::vector<Follower> followers_at_sides(const Problem& waves, std::vector<std::
 
 class Waves final : public inversion::Forward {
  public:
-  /// active: cells whose velocity is an unknown, ascending; empty: all cells · followers: cells that follow
+  /// active: cells whose velocity is an unknown, ascending; empty: all cells; followers: cells that follow
   /// an active cell; all other cells keep the velocity of the problem
   Waves(std::shared_ptr<const Shots> shots, std::vector<std::uint32_t> active,
         std::vector<Follower> followers = {})

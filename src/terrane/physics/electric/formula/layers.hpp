@@ -33,7 +33,7 @@ struct Layers {
 /// Potentials of 1 A from one electrode, on horizontal planes.
 class LayersPotential {
  public:
-  /// source, surface: heights, m · planes: heights, at or below the surface, in any order · nearest,
+  /// source, surface: heights, m; planes: heights, at or below the surface, in any order · nearest,
   /// farthest: range of horizontal distances, m, above zero
   LayersPotential(const Layers& layers, double source, double surface, const std::vector<double>& planes,
                   double nearest, double farthest);

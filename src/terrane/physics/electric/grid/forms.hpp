@@ -56,7 +56,7 @@ class LayersNetwork {
   /// u = Σ weight φ.  terms: pairs of φ, [size()] on the nodes of the layers, and weight · u [framed_size()],
   /// whose frame is not changed
   void combine(std::span<const std::pair<const double*, double>> terms, std::span<double> u) const;
-  /// y = K u.  u [framed_size()] · y [size()], overwritten
+  /// y = K u.  u [framed_size()]; y [size()], overwritten
   void multiply(std::span<const double> u, std::span<double> y) const;
 
  private:

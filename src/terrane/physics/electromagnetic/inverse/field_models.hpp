@@ -34,7 +34,7 @@ class FieldModel {
   using Z = std::complex<double>;
   using TakeRow = std::function<void(std::size_t datum, std::span<const Z> row)>;
 
-  /// places: indices of the data, as in MeasuredFields · comm: null, or the constructor is collective over
+  /// places: indices of the data, as in MeasuredFields; comm: null, or the constructor is collective over
   /// its ranks
   FieldModel(const Problem& problem, const std::vector<std::size_t>& places, Device device, int threads,
              Progress* progress, Comm* comm);
@@ -78,7 +78,7 @@ class FieldModel {
 /// all its models are destroyed.
 class FieldRanks : public std::enable_shared_from_this<FieldRanks> {
  public:
-  /// device: as the user asked; unless it names a device, each rank chooses its own · workers: null, or the
+  /// device: as the user asked; unless it names a device, each rank chooses its own; workers: null, or the
   /// workers as which the other ranks wait
   FieldRanks(Comm& comm, const Problem& problem, const std::vector<std::size_t>& places, Device device,
              int threads, std::shared_ptr<solve::Workers> workers);

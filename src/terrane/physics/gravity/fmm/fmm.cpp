@@ -201,7 +201,7 @@ void Fmm::measure_cells() {
 }
 
 /// Whether a translation of this order keeps every wanted kind within the tolerance, see fmm.hpp.  near:
-/// distance from the cluster's centre to the nearest station, for which the tolerance holds · distance: to
+/// distance from the cluster's centre to the nearest station, for which the tolerance holds; distance: to
 /// the cell's centre
 bool Fmm::serves(const Tree::Node& cluster, const Cell& cell, double near, double distance, int order) const {
   const int n = order + 1;

@@ -78,7 +78,7 @@ struct FaceDifferences {
   T first, over_a;
 };
 
-/// a1, a2: distances of the faces' planes · la: between them · da2 = a2² − a1² · lb, lc: sides of the faces ·
+/// a1, a2: distances of the faces' planes; la: between them · da2 = a2² − a1²; lb, lc: sides of the faces ·
 /// r0[a], r1[a]: distances of the corners (1,1) and (2,2) of face a · ia[b][c], ib[a][c], ic[a][b] as above.
 template <class Distance, class T>
 TERRANE_FN FaceDifferences<T> face_differences(const T& a1, const T& a2, const T& la, const T& da2,

@@ -12,8 +12,8 @@
 
 namespace terrane::gravity::inverse {
 
-/// ground: named by the job, or empty · steep: data are unbounded at the edges of a cell, so no cell is
-/// closer to a station than half its thickness · own: set to the ground through the stations, if that is
+/// ground: named by the job, or empty; steep: data are unbounded at the edges of a cell, so no cell is
+/// closer to a station than half its thickness; own: set to the ground through the stations, if that is
 /// uneven. Throws InputError.
 CellsPlan plan_cells(const std::vector<Position>& stations, const Ground& ground, bool steep,
                      const MeshWish& wish, Ground& own);

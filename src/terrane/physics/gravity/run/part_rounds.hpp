@@ -11,7 +11,7 @@ namespace terrane::gravity {
 
 class PartRounds final : public RoundWork {
  public:
-  /// all: on rank 0 the result, values [channels][stations]; else null · slow: every round repeats
+  /// all: on rank 0 the result, values [channels][stations]; else null; slow: every round repeats
   /// preparatory work
   PartRounds(Worker& worker, const Parameters& parameters, bool slow, PartSums* all)
       : worker_(worker),

@@ -31,7 +31,7 @@ class Worker {
 /// The parts of a round that a rank computes by stations, as ranges. Neighbouring parts take about the same
 /// time, distant ones may not. So every rank computes some parts of each region of the round, and in every
 /// second region the ranks are in reverse order. The ranges of all ranks contain each part of the round once.
-/// shares: fraction of the parts for each rank; their sum is 1 · least: approximate number of parts per rank
+/// shares: fraction of the parts for each rank; their sum is 1; least: approximate number of parts per rank
 /// in a region
 std::vector<Range> ranges_of(const Range& round, std::span<const double> shares, std::size_t rank,
                              std::size_t least);

@@ -34,7 +34,7 @@ struct TaskSizes {
 
 class CellTree {
  public:
-  /// cells: some of the source's · columns: their indices in the source · accuracy: of a product, relative to
+  /// cells: some of the source's; columns: their indices in the source; accuracy: of a product, relative to
   /// the largest value that cells of unit density cause. Computes the lists and the near entries. Throws
   /// Cancelled.
   CellTree(PrismSet cells, std::vector<std::uint32_t> columns, const SensitivityColumns& source,

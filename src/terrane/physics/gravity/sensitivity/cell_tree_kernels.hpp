@@ -313,7 +313,7 @@ struct HarmonicPoint {
   }
 };
 
-/// total += Σ Re(N_nm F_nm) of `together` series.  number: numbers of the first series · stride: distance to
+/// total += Σ Re(N_nm F_nm) of `together` series.  number: numbers of the first series; stride: distance to
 /// those of the next
 template <int together>
 TERRANE_FN void add_series_at(HarmonicPoint point, const double* number, int stride, int top,

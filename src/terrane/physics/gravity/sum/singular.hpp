@@ -36,14 +36,14 @@ struct Correction {
   double add = 0;          ///< kg/m³; G times this is added to the component
 };
 
-/// densities: of the eight octants, kg/m³ · largest: steps of density below 1e-12 of this count as zero; at
+/// densities: of the eight octants, kg/m³; largest: steps of density below 1e-12 of this count as zero; at
 /// least the largest of the eight densities is used, kg/m³
 Correction correction(Channel component, const std::array<double, 8>& densities, SingularPolicy policy,
                       double largest = 0);
 
 /// The same for Γaa + 4πGρ, which is proportional to the flux density of matter magnetized along axis a. It
 /// is continuous across faces perpendicular to a, and jumps by 4πG times the step of density across others.
-/// densities: kg/m³ · sizes: |ρ| or |M| of the octants; the side with the smaller mean counts as outside.
+/// densities: kg/m³; sizes: |ρ| or |M| of the octants; the side with the smaller mean counts as outside.
 /// The result's `add` is needed at any station in contact, singular or not
 Correction flux_correction(std::size_t axis, const std::array<double, 8>& densities,
                            const std::array<double, 8>& sizes, SingularPolicy policy);

@@ -29,8 +29,8 @@ struct PrismRange {
 /// The prisms on the device, cut into tiles of at most device_tile.
 class DeviceSources {
  public:
-  /// order: a permutation of the prisms · ranges: cut into tiles one after the other, no tile across two
-  /// ranges · precision: of pairs. The views must outlive this object. Throws MemoryError.
+  /// order: a permutation of the prisms; ranges: cut into tiles one after the other, no tile across two
+  /// ranges; precision: of pairs. The views must outlive this object. Throws MemoryError.
   DeviceSources(Stream& stream, const Prisms& prisms, const Turn& turn, const Switching& switching,
                 std::vector<std::uint32_t> order, const std::vector<PrismRange>& ranges, Precision precision,
                 int threads);
@@ -177,7 +177,7 @@ class DeviceSummation : public Summation {
   double device_seconds() const noexcept { return device_seconds_; }
 
  protected:
-  /// same_stations: a sum with the same stations, turn and device, whose copy of the stations is used ·
+  /// same_stations: a sum with the same stations, turn and device, whose copy of the stations is used;
   /// station_order: see `order` of DeviceReceivers
   DeviceSummation(Device device, const Prisms& prisms, const Stations& stations, ChannelSet channels,
                   const Turn& turn, const Switching& switching, std::vector<std::uint32_t> order,

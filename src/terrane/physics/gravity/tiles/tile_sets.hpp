@@ -66,7 +66,7 @@ class Sources {
 /// The stations, with rotated axes and in tile order.
 class Receivers {
  public:
-  /// per_tile: stations per tile, at most tile_size · threads: 0 for all
+  /// per_tile: stations per tile, at most tile_size; threads: 0 for all
   Receivers(const Stations& stations, const Turn& turn, int lanes, std::size_t per_tile = tile_size,
             int threads = 1);
 
