@@ -11,8 +11,8 @@ namespace terrane::heat {
 /// Throws FileError.
 void write_checkpoint(const std::filesystem::path& file, const Problem& problem, std::size_t done,
                       const March& state);
-/// Returns the number of finished steps; 0 if there is no checkpoint. Throws InputError (it belongs to
-/// another problem), FileError.
+/// Returns the number of finished steps; 0 if there is no checkpoint. Throws InputError (the checkpoint
+/// belongs to another problem), FileError.
 std::size_t read_checkpoint(const std::filesystem::path& file, const Problem& problem, March& state);
 
 }  // namespace terrane::heat

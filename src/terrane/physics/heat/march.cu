@@ -19,7 +19,7 @@ namespace {
 
 using Values = View<const double, 3>;
 
-/// T⁺ = T + Δt / (V C) (Σ F(T) + P)
+/// The explicit step (problem.hpp): T⁺ = T + Δt / (V C) (Σ F(T) + P), P: power added in the cell, W.
 struct ExplicitStep {
   solve::NetworkView<double> network;   // product with T: −Σ F(T)
   Values temperature, capacity, power;  // capacity: V C, J/K; power: heat added and produced now, W
@@ -31,7 +31,7 @@ struct ExplicitStep {
   }
 };
 
-/// The right-hand side of the implicit step: V C / Δt T + P.
+/// The right-hand side of the implicit step (problem.hpp): (V C / Δt) T + P, P: power added in the cell, W.
 struct ImplicitSide {
   Values temperature, capacity, power;
   double step;
@@ -59,7 +59,7 @@ struct Record {
   }
 };
 
-/// The network of conductances G between the centres of cells; the implicit step adds V C / Δt.
+/// The network of conductances G between the centres of cells, without the term V C / Δt of implicit steps.
 solve::Network<double> network_of(const Problem& problem, Stream& stream, const IndexBox<3>& whole,
                                   const IndexBox<3>& part) {
   solve::Network<double> network;
@@ -126,7 +126,7 @@ class Rank {
   std::size_t first_step_;
   solve::Network<double> network_;
   std::optional<solve::Multigrid<float>> multigrid_;   // for implicit steps
-  Cells capacity_, heated_, production_, now_, next_;  // heated_: including the source's power, W
+  Cells capacity_, heated_, production_, now_, next_;  // heated_: production plus source, W
   std::vector<Index> receivers_;                       // k, j, i of each receiver's cell
   Buffer<Index> places_;
   Buffer<double> series_;
@@ -134,7 +134,7 @@ class Rank {
   double residual_ = 0;
   bool converged_ = true;
   FieldWatch watch_;
-  double hottest_ = 0, faster_ = 0;  // K, initially; K/s, by heating at most
+  double hottest_ = 0, faster_ = 0;  // K, initially; K/s, the fastest warming by added heat
 };
 
 IndexBox<3> cells_of(const TensorMesh& mesh) { return index_box(mesh.n_up(), mesh.n_north(), mesh.n_east()); }
@@ -204,8 +204,8 @@ std::size_t Rank::advance(std::size_t n) {
   return n + 1;
 }
 
-/// By the maximum principle no cell becomes hotter than the hottest at the beginning, plus what the strongest
-/// heating has added since.
+/// By the maximum principle no cell becomes hotter than the hottest cell at the beginning, plus the warming
+/// that the strongest heating (faster_, K/s) has caused since.
 std::optional<InputError> Rank::lost(std::size_t done) {
   if (!watch_.due(done) && done < problem_.steps()) return {};
   const double largest = sums_.highest(Magnitude{in(now_)}),

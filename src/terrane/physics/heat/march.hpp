@@ -7,9 +7,9 @@
 
 namespace terrane::heat {
 
-/// Called by rank 0, while the other ranks are in serve(). problem: after settle(). Bitwise identical results
-/// for any number of threads and ranks, and on the CPU and the debug device. Throws InputError, MemoryError,
-/// Cancelled, UnsupportedError.
+/// Called by rank 0, while the other ranks are in serve(). problem: settle() has been called. Results are
+/// bitwise identical for any number of threads and ranks, and on the CPU and the debug device. Throws
+/// InputError, MemoryError, Cancelled, UnsupportedError.
 March march(const Problem& problem, const Runtime& runtime);
 
 /// The fraction of this step during which the source heats.

@@ -16,11 +16,11 @@ constexpr std::array axis_names{"easting", "northing", "up"};
 
 /// The cell that contains a point along one axis, and its neighbours; s: the point's coordinate.
 struct Line {
-  std::array<std::size_t, 3> cell{};  // below, here, above; a mirrored neighbour is the cell itself
-  std::array<double, 3> sign{1, 1, 1};
-  std::array<double, 3> x{};  // centres minus s, ascending
-  std::array<double, 3> k{};
-  double west = 0, east = 0;  // faces of the cell minus s
+  std::array<std::size_t, 3> cell{};    // below, here, above; a neighbour beyond a side: the cell itself
+  std::array<double, 3> sign{1, 1, 1};  // -1: the cell's mirror image beyond a side with T = 0
+  std::array<double, 3> x{};            // centres minus s, ascending
+  std::array<double, 3> k{};            // thermal conductivities, W/(m K)
+  double west = 0, east = 0;            // faces of the cell minus s
   int fixed = 0;  // -1: T = 0 at the cell's lower face, 1: at its upper face; 0: at neither, or a single cell
   bool single = false;  // an axis of one cell with insulated sides, along which nothing varies
 
@@ -57,7 +57,8 @@ Line line_through(const Problem& p, int axis, const std::array<std::size_t, 3>& 
 }
 
 /// Near a side with T = 0, at a distance x from it: the temperature whose heat flow matches those through the
-/// two faces of the cell. T₁ of the cell, T₂ of its neighbour,
+/// two faces of the cell. With T₁ of the cell (width w, conductivity k), T₂ of its neighbour, and G the
+/// conductance per area between their centres,
 ///   k T = F₀ x + (F₁ − F₀) (x² + σ²)/2w,   F₀ = 2k T₁/w,   F₁ = G (T₂ − T₁)
 /// where σ² is the spread along the other axes minus w²/4, which the scheme itself has near the side.
 std::array<double, 3> weights_beside(const Line& line, double sigma2) {

@@ -5,11 +5,11 @@
 //
 //   Σ w = 1    Σ w (x − s) = 0    Σ w (x − s)² = σ²
 //
-// The first conserves heat, the second its centre. σ² is the same along all axes: the least for which no
-// weight is negative. So the spread is isotropic, and at a distance acts as a point does, because a
-// temperature with ∇²T = 0 equals its mean over any ball (Gauss): the error is of fourth order in the ratio
-// of cell width to distance, while a single cell instead of the point would have one of first order. At the
-// centre of a cell σ = 0, and this cell has weight 1.
+// The first equation conserves heat, the second the centre of the heat. σ² is the same along all axes: the
+// least for which no weight is negative. So the spread is isotropic, and at a distance acts as a point does,
+// because a temperature with ∇²T = 0 equals its mean over any ball (Gauss): the error is of fourth order in
+// the ratio of cell width to distance. A source in a single cell would have an error of first order. For a
+// point at the centre of a cell σ = 0, and this cell has weight 1.
 //
 // If the rock changes between the three cells, the two cells whose centres enclose the point have weights
 // according to the thermal resistance ∫dx/k from the point to each centre, because heat flow and temperature
@@ -35,12 +35,13 @@ namespace terrane::heat {
 /// Pairs of a cell and its nonzero weight, in ascending order of cells.
 using Weights = std::vector<std::pair<std::size_t, double>>;
 
-/// Weights for a point at easting, northing, up, m. where: name of the point in errors. Throws InputError: it
-/// lies outside the mesh.
+/// Weights for a point at easting, northing, up, m. where: what error messages call the point. Throws
+/// InputError if the point lies outside the mesh.
 Weights weights_at(const Problem& problem, const std::array<double, 3>& at, const std::string& where);
 
-/// Sets problem.receivers to the cells that all points need, each once. Returns each point's weights, with
-/// indices in problem.receivers instead of cells.
+/// Sets problem.receivers to all cells that have a weight at some point, each cell once. Returns each point's
+/// weights, in which a cell is given by its index in problem.receivers. where: what error messages call
+/// points
 std::vector<Weights> record_at(Problem& problem, const std::vector<std::array<double, 3>>& points,
                                const std::string& where);
 

@@ -36,26 +36,26 @@ struct PointSource {
   double heat = 0;              ///< J, released at time 0
 };
 
-/// Distributes the heat of the source to the cells around it. where: name of the source in errors. Throws
-/// InputError: it lies outside the mesh.
+/// Distributes the heat of the source to the cells around it. where: what error messages call the source.
+/// Throws InputError if the source lies outside the mesh.
 void put_in(const PointSource& source, Problem& problem, const std::string& where);
 
 /// Distance between two points in cells: the root of the sum of squares of the numbers of cells along the
 /// axes.
 double cells_between(const TensorMesh& mesh, const Place& a, const Place& b);
 
-/// Indices of the points that are corrected by the closed form: those less than ten cells from the source,
-/// but not at the source, without other rock in the cells between and around point and source. Empty if the
-/// closed form would be a sum of too many images. problem: after settle()
+/// Indices of the points that are corrected by the closed form: points less than ten cells from the source,
+/// but not at the source, if all cells between and around point and source contain the same rock. Empty if
+/// the closed form would be a sum of too many images. problem: settle() has been called
 std::vector<std::size_t> beside(const Problem& problem, const PointSource& source,
                                 std::span<const Place> points);
-/// Those of the points `among`, at any distance, without other rock in the cells of `problem` between and
-/// around point and source; empty if the closed form would be a sum of too many images.
+/// The indices in `among` of points, at any distance, for which all cells of `problem` between and around
+/// point and source contain the same rock; empty if the closed form would be a sum of too many images.
 std::vector<std::size_t> in_one_rock(const Problem& problem, const PointSource& source,
                                      std::span<const Place> points, std::span<const std::size_t> among);
 
 /// The same source on the same cells with the same steps, in a box filled with the rock at the source.
-/// problem: after settle()
+/// problem: settle() has been called
 Problem in_own_rock(const Problem& problem, const PointSource& source);
 /// Temperatures from the closed form at these points, after each step: [steps + 1, points], K.
 std::vector<double> closed_form(const Problem& problem, const PointSource& source,

@@ -16,8 +16,10 @@
 // space.
 //
 //   explicit  V C (T⁺ − T) / Δt = Σ F(T)  + V q     stable and without overshoot for Δt ≤ min V C / Σ G
-//   implicit  V C (T⁺ − T) / Δt = Σ F(T⁺) + V q     stable for any Δt; a symmetric positive definite system a
-//   step
+//   implicit  V C (T⁺ − T) / Δt = Σ F(T⁺) + V q     stable for any Δt; each step solves a symmetric positive
+//                                                   definite system
+//
+// T⁺ is the temperature after the step, V the volume of the cell; Σ sums over the faces of the cell.
 #pragma once
 
 #include <array>
@@ -44,8 +46,9 @@ struct Problem {
   double power_end = 0;                ///< s
   std::vector<std::size_t> receivers;  ///< cells whose temperature is recorded after every step (places.hpp)
   double end = 0;                      ///< s
-  double step =
-      0;  ///< s; 0: half of the longest stable step, where no mode alternates; if implicit, end / 100
+  /// s. 0: automatic: if explicit, half of the longest stable step, at which no mode changes sign from step
+  /// to step; if implicit, end / 100.
+  double step = 0;
   Method method = Method::automatic;
   Boundary boundary = Boundary::insulated;
   double tolerance = 1e-12;
@@ -82,8 +85,8 @@ struct Problem {
   double volume(std::size_t cell) const;
 };
 
-/// G of the lower face of a cell along an axis (0 up, 1 north, 2 east), W/K; the index may be one beyond the
-/// last cell.
+/// The conductance G (head of this file), W/K, of the lower face of a cell along an axis (0 up, 1 north, 2
+/// east). at: indices of the cell [up, north, east]; one beyond the last cell for the uppermost face.
 double conductance(const Problem& problem, int axis, std::array<std::ptrdiff_t, 3> at);
 
 }  // namespace terrane::heat

@@ -19,8 +19,9 @@ namespace terrane::heat {
 
 namespace {
 
-constexpr int near_source = 3;                             // number of cells
-constexpr double of_temperatures = 2.5, of_warm_rock = 2;  // s in e = |T − T_companion|/s
+constexpr int near_source = 3;  // cells; receivers closer to the source cause a warning
+// The estimated error of T is |T − T_companion| divided by these numbers.
+constexpr double of_temperatures = 2.5, of_warm_rock = 2;
 
 /// Values for rock that the model does not specify.
 struct RockValues {
@@ -103,7 +104,7 @@ std::vector<std::string> not_held(const Description& earth, const TensorMesh& me
 }
 
 /// The rock described by the tables [mesh] and [model], completed by the keys of [simulation].  unheld: null,
-/// or receives whether a body is not resolved
+/// or set to whether a body is not resolved
 Earth rock_of(const Config& job, const Config& table, const MemoryBudget& memory, bool* unheld) {
   RockValues values;
   read_fields(table, values);
@@ -160,8 +161,8 @@ std::optional<PointSource> read_source(const Config& table) {
   return std::nullopt;
 }
 
-/// Warns of points near a source, where the temperature varies as 1/r, which cells resolve badly: error
-/// limits were measured in HeatAtPoints. exact: indices of points that are corrected by the closed form
+/// Warns of points near a source, where the temperature varies as 1/r, which cells resolve badly. The limits
+/// were measured in the tests HeatAtPoints. exact: indices of points that are corrected by the closed form
 void warn_of_near_sources(const TensorMesh& mesh, const Position& source, const std::vector<Position>& points,
                           const std::vector<std::size_t>& exact, std::vector<std::string>& warnings) {
   std::size_t near = 0, first = 0;
@@ -180,7 +181,7 @@ void warn_of_near_sources(const TensorMesh& mesh, const Position& source, const 
 
 /// Warns of implicit steps in which temperatures change much. For a heater in an infinite medium,
 /// temperatures after one step are 23 % too low at r = √(Dt), 14 % at r = √(4Dt), and four times too high at
-/// r = √(16Dt); n steps have about 1/n of these errors.
+/// r = √(16Dt) (D: diffusivity, t: time of the step); n steps have about 1/n of these errors.
 void warn_of_long_steps(const Problem& p, std::vector<std::string>& warnings) {
   constexpr std::size_t few = 20;
   const bool changes =
@@ -197,8 +198,8 @@ void warn_of_long_steps(const Problem& p, std::vector<std::string>& warnings) {
 }
 
 /// Warns of receivers in the first cells beside a side with T = 0, if the rock is warm at time 0:
-/// temperatures are inaccurate until heat has diffused through these cells. Limits were measured in
-/// HeatAtPoints.
+/// temperatures are inaccurate until heat has diffused through these cells. The limits were measured in the
+/// tests HeatAtPoints.
 void warn_of_fixed_sides(const Problem& p, const std::vector<Position>& points,
                          std::vector<std::string>& warnings) {
   if (p.boundary != Boundary::fixed) return;
@@ -233,7 +234,7 @@ void warn_of_fixed_sides(const Problem& p, const std::vector<Position>& points,
                     near, points.size(), first + 1, latest));
 }
 
-/// What the companion's mesh must keep: positions of points, and all walls.
+/// What the companion's mesh must keep: the coordinates of sources and receivers, and all sides of the box.
 CompanionWish wish_of(const std::vector<Position>& points) {
   CompanionWish wish = CompanionWish{}.with_its_walls();
   for (const auto& point : points)
@@ -241,7 +242,8 @@ CompanionWish wish_of(const std::vector<Position>& points) {
   return wish;
 }
 
-/// The problem on other cells, without the heat of a source; mean: returns properties on these cells
+/// The problem on other cells, without the heat of a source.  mean: function that averages values of the old
+/// cells over the new ones
 template <class Mean>
 Problem on_other_cells(const Problem& problem, const TensorMesh& mesh, const Mean& mean) {
   Problem other;
@@ -260,8 +262,8 @@ Problem on_other_cells(const Problem& problem, const TensorMesh& mesh, const Mea
 }
 
 /// The companion's problem: cells twice as wide and steps up to four times as long, so that its errors are
-/// four times as large. problem: after settle(); initial: temperatures without the source; longer: factor of
-/// the steps
+/// four times as large. problem: settle() has been called; initial: temperatures at time 0 without the
+/// source; longer: factor by which steps are lengthened
 Problem companion_of(const Problem& problem, const std::vector<double>& initial, const CompanionWish& wish,
                      double longer) {
   const std::vector<double>* const rock[] = {&problem.conductivity, &problem.capacity, &initial};
@@ -503,7 +505,7 @@ void judge_by_others(bool warm_rock, std::size_t receivers, JudgedData& judged) 
   const std::size_t times = judged.difference.size() / receivers;
   judged.floor.resize(judged.difference.size());
   for (std::size_t receiver = 0; receiver < receivers; ++receiver) {
-    std::vector<double> squares{0};  // sums up to each time
+    std::vector<double> squares{0};  // sums of squares up to each time
     for (std::size_t time = 0; time < times; ++time) {
       const std::size_t n = time * receivers + receiver;
       squares.push_back(squares.back() + std::pow(judged.difference[n] / judged.scale[n], 2));
@@ -554,7 +556,7 @@ std::vector<double> Simulation::errors_of(const Solved& solved, StatedErrors& st
 }
 
 bool Simulation::has_warm_rock() const {
-  // Temperatures that are alike everywhere stay, unless the sides are held at zero.
+  // A uniform temperature does not change, unless the sides are fixed at zero.
   const double alike = problem_.boundary == Boundary::fixed || initial_.empty() ? 0.0 : initial_.front();
   return std::any_of(initial_.begin(), initial_.end(), [&](double t) { return t != alike; }) ||
          std::any_of(problem_.production.begin(), problem_.production.end(),

@@ -19,8 +19,8 @@ namespace terrane::heat {
 /// The job tables [simulation] and [source].
 std::span<const Section> sections();
 
-/// Temperatures at receivers, [time, receiver], the run (March) from which they were computed, and its time
-/// step.
+/// Temperatures at receivers (series, [time, receiver]), the run from which they were computed, and the time
+/// step of that run.
 struct Found {
   March march;
   std::vector<double> series;
@@ -30,7 +30,7 @@ struct Found {
 class Simulation final : public RefinedSimulation<Simulation, Found> {
  public:
   /// receivers: points at which temperature is recorded; sets problem.receivers accordingly. Throws
-  /// InputError (one lies outside the mesh; Problem::settle).
+  /// InputError (a receiver lies outside the mesh, or Problem::settle() refuses the problem).
   Simulation(Problem problem, Survey receivers, JobOrigin job = {});
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
 
@@ -42,7 +42,7 @@ class Simulation final : public RefinedSimulation<Simulation, Found> {
   MemoryBudget choose(const Runtime& runtime) const override;
   void describe(RunFacts& facts, const MemoryBudget&, const Runtime& runtime) const override;
   void foresee(Plan& plan, const MemoryBudget& memory, const Runtime&) const override;
-  /// Temperature [time, receiver], and temperature_at_end [up, north, east], K.
+  /// The data set contains temperature [time, receiver] and temperature_at_end [up, north, east], K.
   Dataset compute(Result& result, const MemoryBudget&, const Runtime& runtime) override;
   io::Content model(bool with_values) const override;
   Dataset dataset(March done, std::vector<double> temperatures) const;
@@ -63,9 +63,10 @@ class Simulation final : public RefinedSimulation<Simulation, Found> {
   /// The same problem on finer cells, each with the rock of the cell in which it lies, and with shorter
   /// steps.
   std::unique_ptr<Simulation> finer(const FinerWish& wish, const Runtime&) const;
-  /// Estimated errors of each temperature, K, relative to the largest temperature at the same time.
+  /// The estimated error of each temperature, [time, receiver], K.
   std::vector<double> errors_of(const Solved& solved, StatedErrors& stated) const;
-  /// Whether rock has a temperature at time 0, or produces heat.
+  /// Whether temperatures change even without the source: they vary at time 0, or are not zero while sides
+  /// are fixed at T = 0, or rock produces heat.
   bool has_warm_rock() const;
 
   Problem problem_;
