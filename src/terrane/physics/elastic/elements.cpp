@@ -195,13 +195,14 @@ class AtPoints {
   explicit AtPoints(const Config& simulation)
       : wanted_(simulation.choice("properties", {"elements", "points"}) == "points"),
         degree_(static_cast<int>(simulation.count("degree", least_degree, most_degree))) {}
-  /// Element n gets its medium from `from`, if the job asks for it; `from` must exist until give().
+  /// Registers `from` as the function that returns the medium in element n; does nothing if the job has
+  /// properties = "elements". `from` must exist until give().
   void take(std::size_t n, const MediumAt* from) {
     if (!wanted_) return;
     if (from_.size() <= n) from_.resize(n + 1, nullptr);
     from_[n] = from;
   }
-  /// Sets the medium at the points of all these elements. Throws MemoryError.
+  /// Sets the medium at the points of all registered elements. Throws MemoryError.
   void give(Mesh& mesh, const MemoryBudget& memory, std::vector<std::string>& notes) {
     if (!wanted_) return;
     from_.resize(mesh.size(), nullptr);

@@ -27,8 +27,8 @@ struct Elements {
   std::vector<std::string> notes, warnings;
 };
 
-/// simulation: the described table, with `absorbing` and `surface`. request: how to plan a mesh if the job
-/// has none. Throws InputError, FileError, MemoryError.
+/// simulation: the table [simulation], after describe(). request: how to plan a mesh if the job has none.
+/// Throws InputError, FileError, MemoryError.
 Elements build_elements(const Config& job, const Config& simulation,
                         const std::optional<Projection>& projection, const MemoryBudget& memory,
                         const EarthRequest& request = {});

@@ -219,7 +219,7 @@ Stiffest stiffest_element(const Mesh& mesh, const Basis& basis) {
                    [&](std::uint32_t a, std::uint32_t b) { return measure[a] > measure[b]; });
   std::map<std::vector<double>, std::uint32_t> shapes;
   std::vector<std::uint32_t> chosen;
-  constexpr std::size_t most = 4000;     // number of elements that take one or two seconds
+  constexpr std::size_t most = 4000;     // elements whose eigenvalues take one or two seconds
   constexpr std::size_t some = 1 << 15;  // number of keys that all threads compute, before they are looked up
   std::vector<std::vector<double>> keys(std::min(some, candidates.size()));
   for (std::size_t first = 0; first < candidates.size() && chosen.size() < most; first += some) {
@@ -298,7 +298,7 @@ Stiffest stiffest_contact(const Mesh& mesh, const Basis& basis) {
   }
   std::stable_sort(by_measure.begin(), by_measure.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
-  constexpr std::size_t most = 1000;  // number of pairs that take some seconds
+  constexpr std::size_t most = 1000;  // pairs whose eigenvalues take some seconds
   by_measure.resize(std::min(by_measure.size(), most));
   std::vector<Touching> chosen;
   for (const auto& [measure, pair] : by_measure) chosen.push_back(pair);
@@ -398,7 +398,7 @@ Locator::Locator(const Mesh& mesh) : mesh_(mesh) {
     for (std::size_t d = 0; d < 3; ++d) {
       low_[d] = std::min(low_[d], box[2 * d]);
       high_[d] = std::max(high_[d], box[2 * d + 1]);
-      // Removes the tenth of the element's width that around() adds on each side.
+      // Removes the tenth of the element's width that around() adds on each side: 1/12 of the enlarged width.
       const double room = (box[2 * d + 1] - box[2 * d]) / 12;
       extent_[2 * d] = std::min(extent_[2 * d], box[2 * d] + room);
       extent_[2 * d + 1] = std::max(extent_[2 * d + 1], box[2 * d + 1] - room);
@@ -467,7 +467,7 @@ Place Locator::find(const Vector& at, const std::string& what) const {
     const auto element = mesh_.element(n);
     const auto found = element.locate(at);
     const double miss = found.distance / element.shortest();
-    if (miss < nearest && !(nearest < 1e-9)) {  // of several elements that contain the point the first
+    if (miss < nearest && !(nearest < 1e-9)) {  // if several elements contain the point, finds the first
       nearest = miss;
       most = is_curved(n) ? of_curved : of_straight;
       best = {n, found.xi};

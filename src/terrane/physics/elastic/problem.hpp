@@ -106,9 +106,9 @@ struct Problem {
   double step = 0;                 ///< s; 0: 0.97 of the longest stable step
   double reference_frequency = 1;  ///< frequency to which the speeds of media with a Q refer, Hz
   double fading_frequency = 0;     ///< f of margin.hpp, Hz; 0: from the sources' highest frequency
-  double relaxation_middle = 0;  ///< middle of the band of constant Q, Hz; 0: the band ends with the sources'
-  bool records_pressure = false;  ///< receivers, all in fluids, record potential instead of displacement
-  bool remove_dispersion = true;  ///< whether sources and seismograms are corrected for time dispersion
+  double relaxation_middle = 0;    ///< middle of the band of constant Q, Hz; 0: it ends at highest_frequency
+  bool records_pressure = false;   ///< receivers, all in fluids, record potential instead of displacement
+  bool remove_dispersion = true;   ///< whether sources and seismograms are corrected for time dispersion
   std::vector<Source> sources;
   std::vector<Vector> receivers;
   Snapshots snapshots;
@@ -120,7 +120,7 @@ struct Problem {
   std::uint32_t stiffest = 0;        ///< the element that determines stable_step
   double points_per_wavelength = 0;  ///< in the element `coarsest`, at the sources' highest frequency
   std::uint32_t coarsest = 0;        ///< the element with the fewest points per wavelength
-  double resolved_frequency = 0;     ///< frequency at which it has five points per wavelength, Hz
+  double resolved_frequency = 0;     ///< frequency at which `coarsest` has five points per wavelength, Hz
   double highest_frequency = 0;      ///< highest frequency of the sources, Hz
 
   /// Lists all members; job/fields.hpp says what the list is used for.

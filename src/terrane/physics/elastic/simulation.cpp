@@ -758,7 +758,7 @@ struct BytesOfElement {
   BytesOfElement(int degree, double number, bool ordered) {
     const double p = degree + 1, each = p * p * p, own = std::pow(degree, 3), inner = std::pow(p - 2, 3),
                  shared = own - inner,
-                 listed = 8 + 12 * (p - 2);  // listed: forces at points with more than two
+                 listed = 8 + 12 * (p - 2);  // lists at points with more than two contributions
     const double order = ordered ? 4 * (shared + each - inner) : 0;
     part = 4 * each + 8 * own + order;
     placing = std::max(9 * own + 24, ordered ? 8 * shared + 4 * listed : 0.0);
@@ -851,7 +851,8 @@ void Simulation::describe(RunFacts& facts, const MemoryBudget&, const Runtime& r
 
 void Simulation::foresee(Plan& plan, const MemoryBudget& memory, const Runtime& runtime) const {
   memory.require("run", plan.problem, static_cast<double>(plan.memory_bytes));
-  // Elements of degree 4 per second: 500,000 on a core, 2e8 on a GPU; the work grows with the fourth power.
+  // Elements of degree 4 per second: 500,000 on a core, 2e8 on a GPU; the work per element grows with the
+  // fourth power of the degree.
   const auto device = resolve(runtime.device);
   const double rate = device.kind == Device::Kind::cuda ? 2e8 : 5e5 * thread_count(runtime.threads);
   // An element of a perfectly matched layer takes as long as three.

@@ -69,8 +69,8 @@ double Course::highest_frequency() const {
     case Pulse::samples:
       break;
   }
-  // Samples: the spectrum of their changes, computed at evenly spaced frequencies; the last one with a
-  // hundredth of the largest amplitude.
+  // Samples: the spectrum of their changes is computed at 200 frequencies; the result is the highest of these
+  // with at least a hundredth of the largest amplitude.
   const std::size_t count = samples.size();
   if (count < 2) return 0;
   constexpr int all = 200;
@@ -132,8 +132,8 @@ double bessel_i0(double x) {
   return sum;
 }
 
-/// ω Δt of a wave that leapfrog steps show at ϑ, and the inverse. A change over one step is 2 sin(ϑ/2) times
-/// the value, or 2 sin(ω Δt / 2).
+/// true_angle: ω Δt of a wave that leapfrog steps compute with the phase ϑ per step; leapfrog_angle: ϑ from
+/// ω Δt.
 double true_angle(double leapfrog) { return 2 * std::sin(leapfrog / 2); }
 double leapfrog_angle(double angle) { return 2 * std::asin(angle / 2); }
 

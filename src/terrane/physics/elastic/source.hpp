@@ -78,14 +78,14 @@ struct Source {
   }
 };
 
-/// Shifts the frequencies of a time series such that leapfrog steps produce the right ones; and back. The
-/// series has the changes between evenly spaced instants: changes[n] from instant n to n + 1; all others are
-/// zero. Wanted is the output: change: the changes; rate: Δt times the derivative in the middle of each step,
-/// which differs a little from the change over the step; value: the values at the beginning of each step, if
-/// the input has values instead of changes.
+/// The output of the shift below, for an input of changes: changes[n] is the change from instant n to n + 1;
+/// before the first and after the last there are none. change: the changes; rate: Δt times the derivative in
+/// the middle of each step, which differs a little from the change over the step; value: the values at the
+/// beginning of each step, if the input has values instead of changes.
 enum class Wanted { change, rate, value };
-/// The shift for many series of one length: coefficients that depend only on the length are computed once.
-/// Several threads may use it.
+/// Shifts the frequencies of time series of one length such that leapfrog steps produce the right ones
+/// (to_leapfrog), or back (from_leapfrog). Coefficients that depend only on the length are computed once.
+/// Several threads may use one object.
 class FrequencyShift {
  public:
   static FrequencyShift to_leapfrog(std::size_t size);

@@ -31,7 +31,7 @@ inline Vector of_27_points(int n) {
 
 struct Hexahedron {
   std::array<Vector, 8> corner;
-  std::array<Vector, 8> monomial;                 ///< m0 … m7; for curved elements those of their corners
+  std::array<Vector, 8> monomial;                 ///< m0 … m7 of the corners, also if the element is curved
   const std::array<Vector, 27>* nodes = nullptr;  ///< nodes of a curved element, in Mesh::curves
 
   /// all: nodes in the order of of_27_points()
@@ -40,7 +40,7 @@ struct Hexahedron {
     monomial[0] = (*all)[13];
   }
   explicit Hexahedron(const std::array<Vector, 8>& corners) : corner(corners) {
-    // Each m is ⅛ of the sum over the corners, with the sign of the monomial at the corner.
+    // Each coefficient m is ⅛ of the sum over the corners of position times monomial (1 or −1 at a corner).
     constexpr int bits[8] = {0, 1, 2, 4, 3, 6, 5, 7};
     for (std::size_t m = 0; m < 8; ++m)
       for (std::size_t d = 0; d < 3; ++d) {

@@ -94,7 +94,7 @@ class PlainElement {
   Basis basis_;
   int points_;
   bool fluid_;
-  // One entry for the element, or one for each point.
+  // Elastic constants: one entry for the element or, if they vary in it, one for each point.
   std::vector<std::array<double, 21>> constants_;
   std::vector<double> lightness_;  // 1/ρ
   std::vector<Hexahedron::Map> maps_;

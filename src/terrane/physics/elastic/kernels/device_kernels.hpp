@@ -47,9 +47,9 @@ struct ElementsOfDevice {
   std::size_t first;           // index of the element that group 0 computes
   const std::uint32_t* point;  // [elements][points of an element]
   const T *shape, *medium;     // [elements from `first` on][numbers]
-  T* memory;      // memory variables of attenuating media and margins: [elements from `first` on][layers]
-                  // [numbers per point][points of a layer]
-  unsigned axes;  // axes along which waves are damped in margins
+  T* memory;      // memory variables of attenuating media and matched layers: [elements from `first`
+                  // on][layers][numbers per point][points of a layer]
+  unsigned axes;  // axes along which waves are damped in matched layers
   Vec4<T>*displacement, *change;
   Vec4<T>* force;        // fixed: [elements from `first` on][forces_kept()]; else [points]
   Vec4<T>* inner_force;  // [points]: forces at points within elements are stored here; null: they take a step

@@ -18,8 +18,8 @@ struct GroupForcesWork {
   ElementsOfDevice<T> all;
 };
 
-/// Begins to compute forces on the stream: of elements inside the mesh, and of elements in margins. T: float
-/// or double.
+/// Begins to compute forces on the stream: of elements outside matched layers, and of elements in them. T:
+/// float or double.
 template <class T>
 void begin_inner_forces(Stream& on, const GroupForcesWork<T>& work);
 template <class T>

@@ -1,4 +1,4 @@
-// Chooses the kernel for each kind of shape and medium, outside margins.
+// Chooses the kernel for each kind of shape and medium, outside matched layers.
 #pragma once
 
 #include <type_traits>

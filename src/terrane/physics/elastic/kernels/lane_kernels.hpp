@@ -140,11 +140,12 @@ void lane_forces(const LaneTables<T>& tables, const LaneWork<T>& work, std::size
   using V = Lanes<T>;
   constexpr int W = lanes_of<T>, most = N ? N : most_points, components = is_potential(rheology) ? 1 : 3;
   const int p = N ? N : tables.points, p2 = p * p, p3 = p2 * p;
-  // u: displacement; in layers already computed the contributions of two of the three fluxes. z: first the
-  // derivative along ζ, then the flux along ζ.
+  // u: displacement; planes of points already computed have instead the forces of two of the three fluxes.
+  // z: first the derivative along ζ, then the flux along ζ.
   alignas(64) V u[components][most * most * most], z[components][most * most * most],
       x[components][most * most], y[components][most * most];
-  V inertia[rheology == Rheology::matched ? 3 : 1][most * most];  // inertia of a layer's points, in margins
+  V inertia[rheology == Rheology::matched ? 3 : 1]
+           [most * most];  // in matched layers: inertia of a plane of points
   const Contraction<T, N> derivative{tables.derivative, p}, transposed{tables.transposed, p};
   const T* const w = tables.w;
   for (std::size_t block = first; block < last; ++block) {

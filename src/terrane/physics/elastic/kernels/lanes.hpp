@@ -42,8 +42,8 @@ struct LaneWork {
   const T* shape;               ///< [block][numbers of the shape][lane]
   const T* medium;              ///< [block][numbers of the medium][lane]
   T* force;                     ///< [block][points of an element][3][lane]
-  T* memory;      ///< attenuating media, margins: [block][points of an element][numbers per point][lane]
-  unsigned axes;  ///< axes along which waves are damped in margins
+  T* memory;                    ///< memory variables: [block][points of an element][numbers per point][lane]
+  unsigned axes;                ///< axes along which waves are damped in matched layers
 };
 
 template <class T>

@@ -5,8 +5,8 @@
 
 namespace terrane::elastic {
 
-/// Three components and a fourth number, so that one instruction loads all. Fourth number: in w Δt² / m; in u
-/// unused.
+/// Three components and a fourth number, so that one instruction loads all. The fourth number is Δt² / mass
+/// in w, the change of displacement over a step, and unused in the displacement u.
 template <class T>
 struct alignas(4 * sizeof(T)) Vec4 {
   T x, y, z, w;
@@ -38,7 +38,7 @@ inline constexpr bool attenuates(Rheology rheology) {
   return rheology == Rheology::attenuating || rheology == Rheology::lossy ||
          rheology == Rheology::varying_attenuating;
 }
-/// Whether the unknown is a potential, stored as the first component.
+/// Whether the unknown is a potential (in fluids), stored as the first component.
 inline constexpr bool is_potential(Rheology rheology) {
   return rheology == Rheology::fluid || rheology == Rheology::varying_fluid;
 }
@@ -58,9 +58,9 @@ inline constexpr int memory_numbers_of(Rheology rheology, unsigned axes) {
   return attenuates(rheology) ? memory_of_point : rheology == Rheology::matched ? matched_memory(axes) : 0;
 }
 /// Number of values of the medium that are constant within an element: λ, μ; or C11 … C66 row by row; with
-/// attenuation also the parts of κ and of μ that the mechanisms relax, Pa; fluids: 1/ρ; margins: the 21
-/// constants, ρ, and fading_numbers for each axis and point along it; media that vary, with attenuation: the
-/// relaxed parts as fractions of κ and μ. points: of an element, in each direction
+/// attenuation also the parts of κ and of μ that the mechanisms relax, Pa; fluids: 1/ρ; matched layers: the
+/// 21 constants, ρ, and fading_numbers for each axis and point along it; media that vary, with attenuation:
+/// the relaxed parts as fractions of κ and μ. points: of an element, in each direction
 inline constexpr int even_numbers(Rheology rheology, int points) {
   switch (rheology) {
     case Rheology::fluid:
@@ -81,7 +81,7 @@ inline constexpr int medium_numbers(Rheology rheology, int points) {
   return even_numbers(rheology, points) + point_numbers(rheology) * points * points * points;
 }
 /// Whether points within an element are advanced by a time step in the kernel that computes its forces: not
-/// in margins, where they are also damped.
+/// in matched layers, where they are also damped.
 inline constexpr bool uses_inner(Rheology rheology) { return rheology != Rheology::matched; }
 /// Whether point i, of p points in a direction, is neither the first nor the last.
 TERRANE_FN bool within(int i, int p) { return i > 0 && i < p - 1; }
@@ -101,7 +101,7 @@ TERRANE_FN int place_of_force(int i, int j, int k, int p) {
   return p * p + (k - 1) * ring + before;
 }
 
-/// Coefficients of each mechanism's recursion: ζ = η + c ε, η ← a ζ + b ε.
+/// Coefficients of each mechanism's recursion for attenuation: ζ = η + c ε, η ← a ζ + b ε (attenuation.hpp).
 template <class T>
 struct Recursion {
   T a[relaxations], b[relaxations], c[relaxations];

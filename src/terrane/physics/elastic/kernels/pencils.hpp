@@ -18,8 +18,8 @@
 
 namespace terrane::elastic {
 
-/// A kernel for for_each_group, for float and double. axes: axes along which waves are damped in margins:
-/// known at compile time, so that all memory variables of a point can be loaded together.
+/// A kernel for for_each_group, for float and double. axes: in matched layers the axes along which waves are
+/// damped, known at compile time, so that all memory variables of a point can be loaded together.
 template <class T, Shape kind, Rheology rheology, unsigned axes = 0>
 struct PencilForces {
   static constexpr int p = 5, pencils = p * p;
@@ -44,7 +44,8 @@ struct PencilForces {
   static constexpr bool potential = is_potential(rheology);
   static constexpr int components = potential ? 1 : 3;
 
-  /// Three components per point, stored as one and a pair: a quarter less to transfer than four.
+  /// Three components per point, stored as one number and a pair: a quarter less to transfer than four
+  /// numbers.
   template <int count>
   struct Points {
     struct alignas(2 * sizeof(T)) Pair {

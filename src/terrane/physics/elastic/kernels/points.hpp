@@ -3,6 +3,8 @@
 //
 //   w⁺ = w + Δt²/m Σ f,   u⁺ = u + w⁺
 //
+// w: change of displacement over a step; u: displacement; m: mass of the point; f: forces of elements.
+//
 // Memory traffic per point in single precision: u and w read and written, 64 B; per contribution 12 or 16 B
 // and its index, 4 B. On average an element of degree 4 has 65 points, and 125 contributions.
 #pragma once
@@ -41,7 +43,7 @@ struct ForceQuads {
   }
 };
 
-/// Sets w of a point to zero, and its fourth number to Δt² / m.
+/// Sets the change w of a point to zero, and its fourth number to Δt² / m.
 template <class T>
 struct RestWithFactor {
   const T* factor;
@@ -94,7 +96,7 @@ struct Leap {
   Vec4<T>*w, *u;
   TERRANE_FN void operator()(std::size_t point) const {
     Vec4<T> now = w[point], at = u[point];
-    if (now.w == 0) return;  // a point of absorbing sides: LeapAndLeave
+    if (now.w == 0) return;  // at absorbing sides: LeapAndLeave advances it
     T x, y, z;
     forces.sum(point, x, y, z);
     now.x += now.w * x;
@@ -108,7 +110,8 @@ struct Leap {
   }
 };
 
-/// w⁺ = R (2 w + Δt²/m Σ f) − w at points of absorbing sides and margins.
+/// The step at points of absorbing sides and matched layers: w⁺ = R (2 w + Δt²/m Σ f) − w, R the matrix of
+/// their damping (Part::leaving).
 template <class Sum, class T>
 struct LeapAndLeave {
   Sum forces;
@@ -300,7 +303,8 @@ struct RecordByGroups {
   TERRANE_FN void end(Shared&, Thread&, std::size_t, int) const {}
 };
 
-/// Adds sources and records at receivers in one launch: only if no receiver is in an element with sources.
+/// Adds sources and records at receivers in one launch; used only if no receiver is in an element with
+/// sources.
 template <class T>
 struct PushAndRecord {
   static constexpr int groups_at_once = RecordByGroups<T>::groups_at_once;

@@ -49,8 +49,8 @@ std::vector<double> shape_of_kernel(const Hexahedron& element, Shape shape, cons
   all.push_back(map.det);
   return all;
 }
-/// The medium of an element in a margin, and the coefficients of damping for each axis at the points of the
-/// basis.
+/// The medium of an element in a matched layer, and the coefficients of damping for each axis at the points
+/// of the basis.
 std::vector<double> margin_of_kernel(const Problem& problem, const Basis& basis, std::size_t element) {
   const auto& mesh = problem.mesh;
   const auto medium =
@@ -299,7 +299,7 @@ std::size_t FieldOf<T>::blocks_of_part() const {
 template <class T>
 void FieldOf<T>::upload_elements(const Problem& problem) {
   const auto w = static_cast<std::size_t>(lanes_);
-  // Without lanes, points are as in the part.
+  // On devices, which have no lanes, the indices of points are those of Part::point.
   UnsetList<std::uint32_t> points(on_cpu() ? blocks_of_part() * each_ * w : 0);
   std::size_t blocks = 0;
   for (const auto& segment : part_.segments) {
@@ -312,7 +312,7 @@ void FieldOf<T>::upload_elements(const Problem& problem) {
                kept = static_cast<std::size_t>(memory_numbers_of(segment.rheology, segment.axes));
     batch.shape = Buffer<T>(stream_.device(), batch.blocks * shapes * w);
     batch.medium = Buffer<T>(stream_.device(), batch.blocks * media * w);
-    // Numbers of so many blocks at a time, 64 MB: curved elements have five thousand bytes each.
+    // Converts at most 64 MB of numbers at a time, because a curved element has five thousand bytes.
     const std::size_t at_once = std::max<std::size_t>(1, (std::size_t{1} << 24) / ((shapes + media) * w));
     UnsetList<T> shape(std::min(at_once, batch.blocks) * shapes * w),
         medium(std::min(at_once, batch.blocks) * media * w);
@@ -684,7 +684,7 @@ void FieldOf<T>::push_and_record() {
   for_each(stream_, receivers_ - in_solid_, fluid);
 }
 
-/// w += Δt²/m (F − K u), u += w.
+/// One time step: w += Δt²/m (F − K u), u += w (problem.hpp).
 template <class T>
 void FieldOf<T>::step() {
   compute();

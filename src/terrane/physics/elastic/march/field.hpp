@@ -24,8 +24,8 @@ class Field {
   virtual void load_courses(std::span<const double> courses) = 0;
   /// One step, from one instant to the next.
   virtual void step() = 0;
-  /// Computes `count` steps. If calls for the full number of rows repeat, a device records these steps in one
-  /// Graph, if messages between ranks are direct.
+  /// Computes `count` steps. If calls for most_rows steps (FieldOptions) repeat, a device records these steps
+  /// in one Graph, if it can also record the exchange between ranks.
   virtual void steps(std::size_t count) = 0;
   /// Changes of displacement at this rank's receivers: [steps since load_courses()][receivers of the
   /// part][3].
@@ -43,7 +43,7 @@ class Field {
   virtual std::array<double, 2> largest() = 0;
 
   /// displacement: u at the last instant, change: w = Δt v half a step before it, both [points of the
-  /// part][3]. memory: variables of attenuating media and margins, [elements of the part][points of an
+  /// part][3]. memory: variables of attenuating media and matched layers, [elements of the part][points of an
   /// element][memory_of()]; empty if there are none.
   struct State {
     std::vector<double> displacement{}, change{}, memory{};

@@ -60,7 +60,7 @@ std::size_t quiet_after(const Problem& problem, const std::vector<double>& cours
   return FieldWatch::quiet_after(first, last);
 }
 
-/// Sums on the CPU have an order always.
+/// The rank's part; on the CPU contributions are summed in a fixed order, whatever problem.sums is.
 Part part_of(const Problem& problem, const RankPlace& place) {
   const bool ordered = problem.sums == Sums::fixed || place.device.kind == Device::Kind::cpu;
   return make_part(problem, place.comm.rank(), place.comm.size(), place.threads, ordered);
@@ -77,7 +77,8 @@ class Rank {
         courses_(courses_of(problem)),
         field_(make_field(problem, part_of(problem, place), {place.device, place.threads, rows_at_once},
                           comm_)) {
-    // A resumed run does not know earlier values of its fields.
+    // A resumed run does not know how large its fields were before: for at least 100 steps it only measures
+    // them.
     const auto first = before.first_step;
     const auto quiet = std::max(quiet_after(problem, courses_), first > 0 ? first + 100 : 0);
     solid_ = FieldWatch(first, quiet), fluid_ = FieldWatch(first, quiet);

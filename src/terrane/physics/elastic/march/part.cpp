@@ -489,7 +489,7 @@ void Builder::hold_free_surfaces() {
           part.factor[point] = 0;
 }
 
-/// Fixes the displacement at the outer edges of margins at zero.
+/// Fixes the displacement at the outer edges of matched layers at zero.
 void Builder::hold_margins() {
   const int p = basis_.points();
   const auto& mesh = problem_.mesh;
@@ -537,8 +537,8 @@ void Builder::damp_by_face(std::size_t face, const Use& use) const {
     const Vector normal{c[0] / size, c[1] / size, c[2] / size};
     const auto medium = rock ? own.with(rock[n]) : own;
     const auto speeds = medium.speeds(normal);
-    // s: damping of all components by S waves; more: of the normal component by P waves, in excess of s.
-    // Fluids: χ̇ / (ρ c).
+    // s: impedance of S waves, which damps all components; more: impedance of P waves less s, for the normal
+    // component. In fluids the damping of χ is χ̇ / (ρ c).
     const double s = fluid(e) ? area / (medium.density * speeds[0])
                               : medium.density * area * 0.5 * (speeds[1] + speeds[2]),
                  more = fluid(e) ? 0 : medium.density * area * speeds[0] - s;
@@ -550,7 +550,8 @@ void Builder::damp_by_face(std::size_t face, const Use& use) const {
   }
 }
 
-/// The same for the points of an element of a matched layer.
+/// Calls use(point, contribution to the point's damping matrix) for the points of an element of a matched
+/// layer.
 template <class Use>
 void Builder::damp_by_fading(std::size_t near, const Use& use) const {
   const auto& mesh = problem_.mesh;
@@ -560,7 +561,7 @@ void Builder::damp_by_fading(std::size_t near, const Use& use) const {
   for (std::size_t n = 0; n < each_; ++n) {
     const auto point = point_of(near, n);
     if (point == none || part.factor[point] == 0) continue;
-    double rate = 0;  // β of kernels/matched.hpp and the damping of margin.hpp
+    double rate = 0;  // sum of β of kernels/matched.hpp and of the damping in margin.hpp
     for (std::size_t d = 0; d < 3; ++d)
       if (axes >> d & 1) {
         const auto fading = fading_at(mesh, d, shape.at(xi(n))[d], problem_.fading_frequency);

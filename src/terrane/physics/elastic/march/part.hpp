@@ -75,8 +75,8 @@ struct Part {
   std::size_t received = 0;
   std::vector<Neighbour> neighbours;
 
-  /// [points] Δt² / m, with m in kg, in fluids ∫ 1/κ; 0 at points where u = 0: at the outer edge of a margin,
-  /// and (for the potential) at the free surface of a fluid
+  /// [points] Δt² / m, with m in kg, in fluids ∫ 1/κ; 0 at points where u is fixed at 0: at the outer edge of
+  /// a matched layer, and (for the potential) at the free surface of a fluid
   UnsetList<double> factor;
 
   /// Points of absorbing faces and matched layers, ascending; and R = (1 + ½ Δt C/m)⁻¹ at these points: xx,

@@ -13,12 +13,12 @@ namespace terrane::elastic {
 namespace {
 
 constexpr double decades = 1.75;
-/// ω_l divided by ω at the middle of the band: they minimise the largest error of 1/Q over the band for large
-/// Q.
+/// ω_l divided by ω at the middle of the band. These three ratios minimise the largest error of 1/Q over the
+/// band if Q is large.
 constexpr Mechanisms best_places{0.136724, 1.000765, 7.320069};
 constexpr std::size_t solids = mechanisms;
 
-/// M / M_U at ω.
+/// M / M_U of attenuation.hpp at the angular frequency `at`. y, omega: Y_l and ω_l.
 std::complex<double> relaxed_part(const Mechanisms& y, const Mechanisms& omega, double at) {
   std::complex<double> m = 1;
   for (std::size_t l = 0; l < solids; ++l) m -= y[l] * omega[l] / std::complex<double>(omega[l], at);
@@ -60,7 +60,7 @@ double middle_below(double highest) { return highest * std::pow(10, -decades / 2
 Mechanisms strengths(double quality, double middle) {
   if (std::isinf(quality)) return {};
   const auto omega = relaxation(middle);
-  // Σ_l Y_l (ω_l ω_k + ω_l²/Q) Q / (ω_l² + ω_k²) = 1 at 200 frequencies
+  // Least squares for Y_l: Σ_l Y_l (ω_l ω_k + ω_l²/Q) Q / (ω_l² + ω_k²) = 1 at 200 frequencies ω_k
   constexpr int frequencies = 200;
   std::array<Mechanisms, solids> matrix{};
   Mechanisms right{};

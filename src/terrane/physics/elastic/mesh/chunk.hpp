@@ -3,9 +3,10 @@
 //
 //   X = tan ξ, Y = tan η, δ = √(1 + X² + Y²),   x = r/δ (X, Y, 1) − (0, 0, R)
 //
-// Elements have equal widths in ξ and η; the chunk's sides are planes through the centre of the earth. Axes:
-// east, north and up at the middle of the surface, which is the origin. In ξ, η and r the mesh is that of
-// layers.hpp, with doublings; the formula determines the positions of all 27 nodes of an element.
+// r is the distance from the centre of the earth, R the radius of its surface. Elements have equal widths in
+// ξ and η; the chunk's sides are planes through the centre of the earth. The axes of x are east, north and up
+// at the middle of the surface, which is the origin. In ξ, η and r the mesh is that of layers.hpp, with
+// doublings; the formula determines the positions of all 27 nodes of an element.
 #pragma once
 
 #include <cmath>

@@ -10,8 +10,8 @@
 //   (1,1)(2,1)(2,2)(1,2)   (2,1)(3,1)(3,2)(2,2)   (3,1)(4,0)(4,2)(3,2)
 //
 // All 36 elements of a block are conforming. The stable step is longest if each row of a doubling is as high
-// as two of the columns above are wide: then, with equal speeds, 0.73 of the step of the columns above. A
-// doubling saves time if the medium below is twice as fast.
+// as two of the columns above are wide: with equal speeds it is then 0.73 of the stable step of the columns
+// above. A doubling saves time if the medium below is twice as fast.
 #pragma once
 
 #include <functional>

@@ -69,7 +69,7 @@ void align(Mesh& mesh, std::size_t element, unsigned fixed) {
   }
 }
 
-/// Adds the elements of the margin beyond one side of the mesh.
+/// Adds the elements of the matched layer beyond one side of the mesh.
 class Growth {
  public:
   Growth(Mesh& mesh, std::size_t side, std::size_t elements)
@@ -105,7 +105,7 @@ class Growth {
             fmt::format("elements lie beyond the {} side, at {:.6g} m", names_of_sides[side], x[axis_]),
             "Layers that waves fade in need the outermost plane; boundary = \"stacey\" takes any.");
     margin_.to = margin_.from + (side % 2 ? 1 : -1) * thickness * static_cast<double>(elements_);
-    // With braking a stronger stretch would only increase the braking.
+    // Braking is proportional to the damping d: a smaller reflection R would increase both.
     const auto weakened = std::min(1.0, margin_.braking / 0.1), decades = static_cast<double>(elements_);
     margin_.reflection = std::pow(10.0, -(decades + weakened * (2 - decades)));
     if (margin_.braking > most_braking)

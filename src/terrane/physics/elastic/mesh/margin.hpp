@@ -42,8 +42,8 @@ struct Fading {
 };
 Fading fading_at(const Mesh& mesh, std::size_t axis, double x, double frequency);
 
-/// The braking that prevents guided waves from growing. fastest, slowest: of the speeds of the slowest waves
-/// in the media at a side
+/// The braking that prevents guided waves from growing. fastest, slowest: largest and smallest among the
+/// media at a side of the speed of the medium's slowest wave, m/s
 double braking_of_layers(double fastest, double slowest);
 
 /// The braking that plane waves of one medium need along an axis; 0 for isotropic media.

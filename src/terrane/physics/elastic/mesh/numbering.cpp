@@ -209,7 +209,7 @@ UnsetList<std::array<std::uint32_t, 6>> neighbours_of(const Mesh& mesh, int thre
   const auto vertices = [&](std::size_t n) { return mesh.vertices(n); };
   const auto faces = numbered(
       sides, mesh.nodes.size(), threads, [&](std::size_t of) { return face_of(of, vertices); }, face);
-  // The sum of the indices of the one or two elements at each face: minus one index it is the other.
+  // For each face the sum of the indices of its one or two elements: less one index it is the other index.
   auto sum = filled_by_threads(faces, std::uint64_t{0}, threads);
   auto count = filled_by_threads(faces, std::uint8_t{0}, threads);
   for_each_stretch(sides, threads, [&](std::size_t first, std::size_t last) {
