@@ -1,6 +1,6 @@
-// The magnetic field of magnetized prisms at stations. By Poisson's relation, gravity gradients Γ̂ are
-// computed with each component of M as the density; then B = (μ₀/4π) Γ̂ M + μ₀ M, where the last M is that
-// around the station.
+// The magnetic field of magnetized prisms at stations. By Poisson's relation, gravity gradients Γ̂, with G =
+// 1, are computed with each component of the magnetization M as the density; then B = (μ₀/4π) Γ̂ M + μ₀ M,
+// where the last M is that of the matter at the station.
 #pragma once
 
 #include <array>
@@ -12,28 +12,30 @@
 
 namespace terrane::magnetic {
 
-/// M of all prisms along easting, northing and up, A/m, [prisms] each.
+/// The magnetization M of all prisms: components along easting, northing and up, A/m, [prisms] each.
 using Magnetization = std::array<std::vector<double>, 3>;
 
-/// B at the stations, T, [stations] each.
+/// The magnetic flux density B, T: three components [stations].
 struct FluxDensity {
   std::array<std::vector<double>, 3> b;
   std::vector<std::size_t> inside;  ///< stations in magnetized matter, also on faces between prisms
   gravity::Report report;           ///< of all sums over prisms together
 };
 
-/// M = χ F/μ₀ f + M_rem, for susceptibility χ [prisms], SI. remanent: [prisms] each, or empty.
+/// M = χ F/μ₀ f + M_rem, for susceptibility χ [prisms], SI; F, f: intensity and unit vector of the main
+/// field. remanent: M_rem, three arrays [prisms]; empty arrays: none.
 Magnetization magnetization(std::span<const double> susceptibility, const MainField& field,
                             const Magnetization& remanent = {});
 
 /// parameters: only accuracy, method, singular policy, device and threads are used. The density in `prisms`
 /// is not read. If all M have the same direction, one sum over prisms is needed, otherwise up to three.
-/// Throws as gravity::forward().
+/// Throws the errors of gravity::forward().
 FluxDensity forward(const gravity::Prisms& prisms, const Magnetization& m, const gravity::Stations& stations,
                     const gravity::Parameters& parameters, Progress* progress = nullptr,
                     const Runtime& runtime = {});
 
-/// The total-field anomaly, T: the projection f·B, or exactly |F f + B| − F.
+/// The total-field anomaly, T: the projection f·B; if `exact`, |F f + B| − F. F, f: intensity and unit vector
+/// of the main field.
 std::vector<double> total_field_anomaly(const FluxDensity& field, const MainField& main, bool exact = false);
 
 }  // namespace terrane::magnetic

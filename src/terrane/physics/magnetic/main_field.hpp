@@ -53,7 +53,7 @@ inline gravity::Observable observable(Channel channel, const MainField& field) {
       {G::g_ee, G::g_en, G::g_eu}, {G::g_en, G::g_nn, G::g_nu}, {G::g_eu, G::g_nu, G::g_uu}};
   const auto f = field.direction();
   gravity::Observable made;
-  made.flux = {true, true, true};  // inside: B = (μ₀/4π) Γ̂ M + μ₀ M
+  made.flux = {true, true, true};  // inside a cell, B also contains μ₀ M
   for (std::size_t a = 0; a < 3; ++a) {
     const double along = channel == Channel::tmi ? f[a] : static_cast<std::size_t>(channel) == a ? 1.0 : 0.0;
     for (std::size_t b = 0; b < 3; ++b)

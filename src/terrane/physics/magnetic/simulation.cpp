@@ -157,16 +157,16 @@ MemoryBudget Simulation::choose(const Runtime& runtime) const {
 }
 
 /// Memory for the model, and for its prisms with three components of magnetization. During a sum: one further
-/// number per prism; coordinates and columns of stations, three components of B, and the terms that a sum
-/// adds to them, complete and in parts.
+/// number per prism; coordinates and columns of stations, three components of B, and twice the gradient
+/// channels of the sum.
 double Simulation::memory_needed() const {
   const auto columns = 3 + static_cast<double>(survey_.columns.size());
   return bytes_of(model_) + static_cast<double>(prisms_.size()) * 8 * 10 +
          static_cast<double>(survey_.size()) * 8 * (columns + 3 + 2 * gravity::tensor_channels.size());
 }
 
-/// The largest of: while prisms are made; during a sum; while rounding errors are estimated, with a tree in
-/// memory; while files are written.
+/// The largest of the memory needed while prisms are made, during a sum, while rounding errors are estimated
+/// (a tree stays in memory), and while files are written.
 double Simulation::memory_needed(const gravity::MethodPlan& chosen, const Runtime& runtime) const {
   const auto n = static_cast<double>(prisms_.size()), s = static_cast<double>(survey_.size()),
              method = static_cast<double>(chosen.memory_bytes);

@@ -58,7 +58,7 @@ struct Settings {
 class Simulation final : public SimulationOf<> {
  public:
   /// Uses the properties susceptibility and magnetization_east, _north, _up of the model. Throws InputError:
-  /// it has none of them.
+  /// the model has none of them.
   Simulation(EarthModel model, Survey survey, Settings settings, MemoryBudget memory = {});
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
 

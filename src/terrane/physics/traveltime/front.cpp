@@ -15,7 +15,7 @@ constexpr std::uint32_t by_shot = 1 << 12, all_axes = 7, all_octants = 0xff;
 constexpr std::array<std::uint32_t, 3> octants_above{
     0xaa, 0xcc, 0xf0};  // for each axis, bits of the octants on the upper side of the node
 
-/// One axis of a node's equation: σ ∂T = steep τ − r (c₁ τ₁ − c₂ τ₂).
+/// The term of one axis in a node's equation (front.hpp): σ ∂T = steep τ − r (c₁ τ₁ − c₂ τ₂).
 struct Term {
   double steep, c1, c2;
   std::size_t first, second;      // upwind nodes
@@ -359,7 +359,8 @@ class Marcher {
   std::vector<Entry> heap_;
 };
 
-/// The linearised equation of a node: passes the factor of each change in δτ to
+/// The linearised equation of a node, δτ = Σ weight · δτ of an upwind node, or weight · δ ln s: passes each
+/// weight to one of
 ///   use_node(node, weight), use_corner(cell, corner, weight), use_cell(cell, weight)
 template <class UseNode, class UseCorner, class UseCell>
 void linearise(const Medium& medium, const Equations& equations, const Front& front,
@@ -420,7 +421,7 @@ void linearise(const Medium& medium, const Equations& equations, const Front& fr
 struct AtReceiver {
   double r = 0;
   Medium::Place place;
-  bool beside = false;  // whether it is in a cell that contains the shot
+  bool beside = false;  // whether the receiver is in a cell that contains the shot
   Medium::Place shot;
 };
 

@@ -52,8 +52,8 @@ struct Front {
   std::vector<std::uint32_t> stencil;
 };
 
-/// The front from a shot. order: 1 or 2, of the differences. cancelled: called from time to time; if it
-/// returns true, the front remains incomplete
+/// The front from a shot. order: of the finite differences, 1 or 2. cancelled: is called from time to time;
+/// if it returns true, the front remains incomplete.
 Front march(
     const Medium& medium, const Point& shot, int order,
     const std::function<bool()>& cancelled = [] { return false; });
@@ -65,9 +65,9 @@ double time_at(const Medium& medium, const Front& front, const Point& receiver);
 class Derivative {
  public:
   Derivative(const Medium& medium, const Front& front) : medium_(medium), front_(front) {}
-  /// change: of ln s [cells] · returns δT for each receiver
+  /// change: δ ln s of each cell · returns δT for each receiver
   std::vector<double> apply(std::span<const double> change, std::span<const Point> receivers) const;
-  /// cells += Jᵀ w.  weights: w for each receiver
+  /// cells += Jᵀ w.  weights: w, one number for each receiver
   void add_transpose(std::span<const double> weights, std::span<const Point> receivers,
                      std::span<double> cells) const;
 

@@ -78,7 +78,8 @@ class Nodes {
 
 class Medium {
  public:
-  /// velocity: of the cells [up, north, east], m/s; not above zero, or NaN: air, which waves do not cross.
+  /// velocity: of each cell [up, north, east], m/s. A cell whose velocity is zero, negative or NaN is air,
+  /// which waves do not cross.
   Medium(const TensorMesh& mesh, std::span<const double> velocity);
 
   const Nodes& nodes() const { return nodes_; }
@@ -90,11 +91,11 @@ class Medium {
   double slowness(std::size_t cell, std::size_t corner) const { return corners_[8 * cell + corner]; }
   /// The node at a corner of a cell.
   std::size_t node(std::size_t cell, std::size_t corner) const;
-  /// Whether cells have a corner with this number: not if it is on the upper face of a flat axis.
+  /// Whether cells have a corner with this number; false if the corner is on the upper face of a flat axis.
   bool has_corner(std::size_t corner) const { return (corner & flat_) == 0; }
 
-  /// change(): δ ln s_cx due to changes of ln s of all cells; add_change(): its transpose, which adds weight
-  /// · ∂ ln s_cx/∂ ln s.
+  /// change(): δ ln s_cx due to changes of ln s of all cells; add_change(): its transpose, which adds
+  /// `weight` times ∂ ln s_cx/∂ ln s to the value of each cell.
   double change(std::size_t cell, std::size_t corner, std::span<const double> cells) const;
   void add_change(std::size_t cell, std::size_t corner, double weight, std::span<double> cells) const;
 

@@ -4,8 +4,8 @@
 // and by 50 % downwards, for diving waves. Relative errors of times are about (h/L)²/3 in smooth rock, and
 // h/(3 L) for waves refracted by jumps of velocity (docs/theory/traveltime.md); so for an accuracy ε
 //
-//   h = √(3 ε) L in smooth rock,  ε L where there are bodies or layers, and a quarter of the thinnest of
-//   these
+//   h = √(3 ε) L in smooth rock; if there are bodies or layers, ε L, but at most a quarter of the thinnest
+//   of these
 //
 // between L/400 and L/30. Faces are placed at interfaces of layers. For a survey on a line the mesh has one
 // cell across the line.

@@ -14,9 +14,10 @@ namespace terrane::traveltime {
 namespace {
 
 constexpr std::array axis_names{"easting", "northing", "up"};
-constexpr double off_plane = 0.1;  // widths of the narrowest cell
+constexpr double off_plane = 0.1;  // distance that counts as off the plane, in widths of the narrowest cell
 
-/// The index of the connected body of rock that each cell belongs to, by cells that share a corner; 0: air.
+/// The index of the connected body of rock that each cell belongs to; 0: air. Cells that share a corner are
+/// connected.
 std::vector<std::size_t> bodies_of(const Problem& p) {
   std::vector<std::size_t> body(p.mesh.size(), 0), todo;
   std::size_t count = 0;
@@ -27,7 +28,8 @@ std::vector<std::size_t> bodies_of(const Problem& p) {
       const auto [i, j, k] = p.mesh.cell(todo.back());
       todo.pop_back();
       for (std::size_t n = 0; n < 27; ++n) {
-        const std::size_t a = i + n % 3, b = j + n / 3 % 3, c = k + n / 9;  // indices plus one
+        const std::size_t a = i + n % 3, b = j + n / 3 % 3,
+                          c = k + n / 9;  // indices of the neighbour, plus one
         if (a == 0 || b == 0 || c == 0 || a > p.mesh.n_east() || b > p.mesh.n_north() || c > p.mesh.n_up())
           continue;
         const auto cell = p.mesh.index(a - 1, b - 1, c - 1);

@@ -24,7 +24,8 @@ namespace terrane::traveltime {
 
 namespace {
 
-constexpr double least_scale = 0.05;  // least scale of errors, relative to the longest time of the shot
+constexpr double least_scale = 0.05;  // errors are relative to the time of a pick, but at least to this
+                                      // fraction of the shot's longest time
 
 std::span<const Key> simulation_keys() {
   return keys_of<Problem, Accuracy>({{"physics", "text", "", "What is computed.", "\"traveltime\""}});
@@ -90,7 +91,7 @@ void read_survey(const Config& job, const MemoryBudget& memory, JobProblem& made
     p.picks = all_picks(p.shots.size(), p.receivers.size());
     made.notes = stations.notes;
     made.warnings = stations.warnings;
-    for (const auto& column : stations.words) {  // the words of each pick's receiver
+    for (const auto& column : stations.words) {  // repeated for each pick, from its receiver
       made.words.push_back({column.name, {}, 0});
       for (const auto& pick : p.picks) made.words.back().values.push_back(column.values[pick.receiver]);
     }
@@ -309,7 +310,8 @@ void Simulation::describe(RunFacts& facts, const MemoryBudget&, const Runtime& r
   facts.device = device_text(on_cpu);
   facts.work = static_cast<double>(p.mesh.size()) * static_cast<double>(p.shots.size());
   facts.work_unit = "cell shots";
-  const int here = runtime.comm ? runtime.comm->on_node().count : 1;  // ranks; each has the whole medium
+  const int here = runtime.comm ? runtime.comm->on_node().count
+                                : 1;  // ranks of this machine; each stores the whole medium
   facts.memory_bytes =
       static_cast<std::size_t>(here * (bytes_of_medium(p) + static_cast<double>(at_once) * bytes_of_front(p) +
                                        64 * static_cast<double>(p.picks.size())));

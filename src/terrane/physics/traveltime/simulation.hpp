@@ -24,7 +24,7 @@ std::span<const Section> sections();
 struct JobProblem {
   Problem problem;
   Accuracy accuracy;
-  std::vector<double> times, uncertainties;  ///< [pick] observed, s; empty: none
+  std::vector<double> times, uncertainties;  ///< [pick] of observed data, s; empty: none
   std::string data;  ///< file and line of the observed data: "job.toml:9: source.file"
   std::vector<std::string> notes, warnings;
   std::vector<io::TextColumn> words;  ///< text columns of the receivers, [pick]
@@ -33,16 +33,17 @@ struct JobProblem {
 
 class Simulation final : public RefinedSimulation<Simulation, Times> {
  public:
-  /// The problem is used as given. Throws InputError (Problem::settle).
+  /// Throws InputError if problem.settle() does.
   explicit Simulation(Problem problem, JobOrigin job = {});
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
-  /// inverts: for an inversion; if the job does not describe rock, velocities are estimated from the observed
-  /// times. Throws InputError at the keys that are wrong.
+  /// inverts: whether the job is an inversion; if so, and if it does not describe rock, velocities are
+  /// estimated from the observed times. Throws InputError that names the wrong key.
   static JobProblem read(const Config& job, const MemoryBudget& memory, bool inverts = false);
 
   Result outline() const override;
   const Problem& problem() const noexcept { return problem_; }
-  /// A row for each pick: receivers as stations, shots as columns; without values if `times` is empty.
+  /// A table with one row for each pick: its receiver as the station, its shot in further columns, its time.
+  /// If `times` is empty, the column of times has no values.
   static StationFields rows_of(const Problem& problem, std::vector<double> times);
 
  private:

@@ -22,7 +22,7 @@ constexpr double nodes_per_second = 3e5;  // benchmarks/traveltime: on one core
 /// Distributes shots over ranks; each shot is computed by one thread.
 class ShotRounds final : public RoundWork {
  public:
-  /// values: of all picks; rank 0 collects all results there
+  /// values: the times of all picks; rank 0 collects the results of all ranks there
   ShotRounds(const Problem& problem, const RankPlace& place, std::vector<double>& values)
       : problem_(problem),
         medium_(problem.mesh, problem.velocity),
@@ -156,7 +156,7 @@ void serve(Comm& comm) {
 
 double bytes_of_medium(const Problem& p) { return 90 * static_cast<double>(p.mesh.size()); }
 
-/// tau, time, order, stencil, accepted, and the heap.
+/// 45 bytes per node: tau, time, order, stencil, accepted, and the heap of nodes that wait.
 double bytes_of_front(const Problem& p) { return 45 * static_cast<double>(Nodes(p.mesh).size()); }
 
 double seconds_of_front(const Problem& p) {

@@ -30,7 +30,7 @@ constexpr Key keys_of_magnetics[] = {
      "inside takes that limit."},
 };
 
-/// The main field of the job; if the survey contains one (as MAG3D's files do), that one.
+/// The main field of the survey if it contains one (MAG3D's files do), else that of the job.
 MainField main_field(const Config& table, const Survey& survey) {
   auto field = Settings::read_field(table);
   const auto take = [&](const char* key, double unit, double& value) {

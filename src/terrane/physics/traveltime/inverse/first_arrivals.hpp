@@ -17,7 +17,7 @@
 
 namespace terrane::traveltime::inverse {
 
-/// Picks and problem, shared by all products and models.
+/// The problem and its picks, shared by the operators J of all models.
 struct Picks {
   Problem problem;  ///< after settle(); contains the velocity of inactive cells
   std::vector<std::vector<std::size_t>> of_shots;
@@ -30,7 +30,7 @@ struct Picks {
 };
 std::shared_ptr<const Picks> make_picks(Problem problem, std::vector<std::uint32_t> active, int threads);
 
-/// J with respect to velocity, at one model.
+/// J at one model: derivatives of travel times with respect to the velocities of active cells.
 class Slopes final : public solve::LinearOperator {
  public:
   Slopes(std::shared_ptr<const Picks> picks, Medium medium, std::vector<Front> fronts)

@@ -1,5 +1,5 @@
-// An inversion of first arrivals from a job file: the tables as for computing them, with source.file for the
-// picks, and [inversion].
+// An inversion of first arrivals from a job file: the tables of a job that computes them, with source.file
+// for the picks, and the table [inversion].
 #include "terrane/physics/traveltime/inverse/inverse.hpp"
 
 #include <fmt/format.h>
@@ -58,7 +58,7 @@ class TimeData final : public inversion::Dependence {
     return problem_.active.empty() ? problem_.mesh.size() : problem_.active.size();
   }
 
-  traveltime::Problem times_;  // its velocity is the first model
+  traveltime::Problem times_;  // its velocity is the starting model
 };
 
 // ---- from the job ----
@@ -109,7 +109,7 @@ void TimeData::leave_out(const Config& table, JobProblem& read) {
   if (read.problem.picks.empty()) throw table.wrong("leave_out", "no time is left");
 }
 
-/// Sets the cells of rock, their reference, first model and bounds.
+/// Sets the active cells, all of them rock, with their reference model, starting model and bounds.
 void TimeData::take_cells(const Config& job, const Config& table, const JobProblem& read) {
   auto& p = problem_;
   const auto octree = inversion::octree_file_of(job);
@@ -154,7 +154,8 @@ void TimeData::choose(const Runtime& runtime) {
       std::make_shared<FirstArrivals>(make_picks(times_, problem_.active, settings_.threads)));
 }
 
-/// Fronts of all shots, for two models while a step is searched; entries of J; vectors.
+/// Bytes of the fronts of all shots, of entries of J, and of vectors. While the length of a step is searched,
+/// fronts of two models are in memory.
 double TimeData::memory_needed(const Runtime& runtime) const {
   const double nodes = static_cast<double>(Nodes(times_.mesh).size()),
                shots = static_cast<double>(times_.shots.size()),
@@ -164,7 +165,7 @@ double TimeData::memory_needed(const Runtime& runtime) const {
          8 * 20 * static_cast<double>(columns()) + 8 * 86 * static_cast<double>(problem_.data.size());
 }
 
-/// Time for eight models: fronts, and rows of J or products with J.
+/// Time for eight models: for the fronts of each, and for rows of J or products with J.
 double TimeData::expected_seconds(const Runtime& runtime) {
   const double shots = static_cast<double>(times_.shots.size()),
                nodes = static_cast<double>(Nodes(times_.mesh).size()),
