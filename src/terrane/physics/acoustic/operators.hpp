@@ -43,7 +43,7 @@ class Operators {
   /// when the pressure is zero. Throws MemoryError.
   std::vector<float> snapshots(const Snapshots& snapshots, Progress* progress = nullptr,
                                bool at_rest = false);
-  /// born, adjoint and misfit throw ShapeError.
+  /// born, adjoint and misfit throw ShapeError if their argument has the wrong size.
   std::vector<double> born(const std::vector<double>& change, Progress* progress = nullptr);
   std::vector<double> adjoint(const std::vector<double>& gathers, Progress* progress = nullptr);
   Misfit misfit(const std::vector<double>& observed, Progress* progress = nullptr);

@@ -66,8 +66,9 @@ void check_medium(const Problem& p) {
     check_values(p, *angles, angles == &p.tilt ? "tilt" : "tilt_azimuth", -10, 10, "Angles are in radians.");
 }
 
-/// Adds S Σ_m |a_m| (b₊ + b₋) / h² of one axis to `total`, for all nodes of a row.  densities(n): ρ of the
-/// row that is n nodes further on this axis
+/// Adds the bound S Σ_m |a_m| (b₊ + b₋) / h² of longest_step_of_densities() on one axis to `total`, for all
+/// nodes of a row. half: a_m; sum: S; h: spacing.  densities(n): ρ of the row that is n nodes further on this
+/// axis
 template <class Densities>
 void add_bound(const std::vector<double>& half, double sum, double h, const Densities& densities,
                std::vector<double>& total) {
@@ -83,7 +84,8 @@ void add_bound(const std::vector<double>& half, double sum, double h, const Dens
   for (std::size_t i = 0; i < total.size(); ++i) total[i] += sum * around[i] / (h * h);
 }
 
-/// The longest stable step with variable density, from a bound of the operator:
+/// The longest stable step with variable density, from a bound of the operator, with b = 1/ρ half-way between
+/// nodes (b₊, b₋ on the two sides of a node) and the coefficients a_m of staggered differences:
 /// Σ b (D⁺p)² ≤ Σ p² S Σ_m |a_m| (b₊ + b₋), S = 2 Σ|a|.
 double longest_step_of_densities(const Problem& p) {
   const auto half = differences(p.order, p.coefficients, p.equation).half;

@@ -35,6 +35,7 @@
 //                   ψ ← b ψ + a D p        ζ ← b ζ + a (L p + D ψ)        A p gets L p + D ψ + ζ
 //                   b = exp(−(d + α)Δt),  a = d (b − 1)/(d + α),  d = d₀ t^q,  α = α₀(1 − t),  0 < t ≤ 1
 //                   d₀ = −(q + 1) v ln R / (2 P h),  α₀ = π f
+//                 t: depth in the layer relative to its thickness P h;  q, R, f: see Layers
 //                 Scaled by Π (1 + κ_i)⁻¹, which is 1 outside the layers, this operator is symmetric: so the
 //                 adjoint of a run is the same run on data reversed in time, to rounding.
 //                 With variable density ψ is staggered, half-way between nodes, and D⁻ ρ⁻¹ (D⁺p + ψ) replaces

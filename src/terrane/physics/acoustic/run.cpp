@@ -148,8 +148,8 @@ void take_into(Outcome& out, std::size_t shot, ShotResult&& result) {
   add(out.images.at_lags, std::move(result.images.at_lags));
 }
 
-/// Progress of one shot within the run's progress: all sweeps of a shot over its steps count as
-/// steps_per_part steps of a round.
+/// Progress of one shot within the run's progress, in which every shot counts as steps_per_part steps,
+/// whatever its number of time steps and of sweeps over them.
 class ShotProgress final : public Progress {
  public:
   ShotProgress(Progress& all, std::uint64_t steps) : all_(all), steps_(std::max<std::uint64_t>(steps, 1)) {}
@@ -167,7 +167,7 @@ class ShotProgress final : public Progress {
   std::uint64_t steps_, done_ = 0, told_ = 0;
 };
 
-/// Rounds of shots that are shared among ranks: one rank computes a shot.
+/// Rounds of shots that are shared among ranks: each shot is computed by one rank.
 template <class T>
 class ShotRounds final : public RoundWork {
  public:

@@ -19,8 +19,8 @@ struct Outcome {
   Images images;                            ///< migration: sums over shots
   Pictures pictures;                        ///< snapshots of the pressure, each [shown nodes], Pa
   std::size_t first_shot = 0;  ///< the first shot that a resumed run did not find in the checkpoint
-  std::size_t shots_kept = 0;  ///< number of later shots that were read from files of the interrupted run
-  std::string why_not_kept;    ///< the first message of ShotFiles::keep()
+  std::size_t shots_kept = 0;  ///< number of shots from first_shot on that were read from shot files
+  std::string why_not_kept;    ///< why shot files could not be written; first message of ShotFiles::keep()
   std::vector<std::string> notes, warnings;
 };
 
@@ -42,9 +42,9 @@ struct KeepingChoice {
 /// All strategies that the medium of the problem allows.
 std::vector<KeepingChoice> keeping_choices(Settings settings, const Problem& problem, const Device& device,
                                            const Room& room);
-/// Replaces `automatic` in the settings of a migration: by the fastest exact strategy whose records fit, else
-/// by boundary (in a medium with an axis: store). Stores on a disk, or on a host with too little memory, only
-/// if the settings ask for it.
+/// Replaces `automatic` in the settings of a migration by the fastest exact strategy whose records fit; if
+/// none fits, by boundary; if that does not fit either, by checkpoints (if the settings say where records are
+/// stored: boundary). Records are stored on a disk only if the settings ask for it.
 std::vector<KeepingChoice> choose_keeping(Settings& settings, const Problem& problem, const Device& device,
                                           const Room& room);
 /// The grid cut among `ranks` that compute a shot together: the largest fraction of the grid's nodes, halo
@@ -68,8 +68,9 @@ void expect_on_disk(const Settings& settings, double bytes, const std::string& w
 /// shots of its own. Throws InputError: too many ranks.
 Cartesian<3> cut_of(const Problem& problem, const Settings& settings, int ranks);
 
-/// Whether each rank gets only the medium of its own nodes: yes if all ranks compute each shot together,
-/// except with random walls, or if particle velocities are recorded in a medium whose density or axis varies.
+/// Whether each rank gets only the medium of its own nodes: yes if all ranks compute each shot together. The
+/// exceptions are random walls, and particle velocities recorded in a medium whose density or axis of
+/// symmetry varies: for these every rank gets the whole medium.
 Dealt dealt_among(const Problem& problem, const Settings& settings, int ranks);
 
 /// Runs all shots; called on rank 0, while the other ranks call serve(). problem: settled; settings.keeping:

@@ -79,7 +79,8 @@ std::map<Index, double> of_place(const Problem& problem, const IndexBox<3>& box,
   return nodes;
 }
 
-/// The weights of −f D⁺w on one axis, interpolated at a position by a sinc.
+/// The weights of −f D⁺w along one axis, for a factor f and a field w (p or q), interpolated at a position by
+/// a sinc.
 class Slope {
  public:
   Slope(const Problem& problem, const Place& at, int axis)
@@ -206,7 +207,7 @@ class AxesAround {
   std::vector<bool> made_;
 };
 
-/// Adds the weights of −ρ⁻¹ n_i (n·∇)w.
+/// Adds the weights of −ρ⁻¹ n_i (n·∇)w, for a tilted axis n, the axis i of the tap, and a field w (p or q).
 void add_slope_along(const Problem& problem, const Tap& tap, Shares& to) {
   const auto i = static_cast<std::size_t>(axis_of(tap.component));
   AxesAround axes(problem, tap.at);

@@ -234,7 +234,7 @@ void warn_of_fixed_sides(const Problem& p, const std::vector<Position>& points,
                     near, points.size(), first + 1, latest));
 }
 
-/// What the companion's mesh must keep: the coordinates of sources and receivers, and all sides of the box.
+/// What the companion's mesh must keep: the coordinates of receivers, and all sides of the box.
 CompanionWish wish_of(const std::vector<Position>& points) {
   CompanionWish wish = CompanionWish{}.with_its_walls();
   for (const auto& point : points)

@@ -38,7 +38,7 @@ struct Scatter {
   }
 };
 
-/// The pressure in a medium with an axis.
+/// The pressure (2p + q)/3 in a VTI or TTI medium.
 template <class T>
 TERRANE_FN T mean_of(T p, T q) {
   return fused(T(2) / 3, p, T(1) / 3 * q);
@@ -78,9 +78,9 @@ struct Correlate {
   }
 };
 
-/// The same in a medium with an axis. There C has no inverse for ε = δ, so the second time difference is that
-/// of the adjoint wave. By its equation this is v² (H p̃, V q̃) on the mesh, which layers do not affect; the
-/// terms of its sources are added by Sources::put_into_kernel().
+/// Correlate in a VTI or TTI medium. There the matrix C (problem.hpp) has no inverse for ε = δ, so the second
+/// time difference is that of the adjoint wave. By its equation this is v² (H p̃, V q̃) on the mesh, which
+/// layers do not affect; the terms of its sources are added by Sources::put_into_kernel().
 template <class T>
 struct CorrelateWithAxis {
   View<const T, 3> p, q;  // fields of the source's wave

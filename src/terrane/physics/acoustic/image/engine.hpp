@@ -5,8 +5,8 @@
 //   J δm      d = R δp,  the same operator with the source −δm aⁿ,  aⁿ = (pⁿ⁺¹ − 2pⁿ + pⁿ⁻¹)/Δt²
 //   Jᵀ r      −Σ_n p̃^{N−1−n} aⁿ,  p̃: the wave of the receivers, which send r reversed in time
 //
-// Images at a lag h along easting are Σ_n p(x − h) p̃(x + h), zero if either point is outside the mesh. If the
-// velocity is right both waves coincide at the reflector, and h = 0 has most of the energy.
+// Images at a lag h along easting are Σ_n p(x − h) p̃(x + h), zero if either point is outside the mesh. If
+// the velocity is right both waves coincide at the reflector, and h = 0 has most of the energy.
 //
 // In a medium with an axis J uses the second time differences a of both p and q. Jᵀ uses those of the adjoint
 // wave instead, from its wave equation: Σ C⁻¹a · (p̃, q̃) = Σ v² (H p̃ + 2f̃/3, V q̃ + f̃/3) · (p, q).
@@ -43,7 +43,8 @@ struct Images {
   }
 };
 
-/// Snapshots of a wave while it is modelled. A pass over memory, or a graph, ends at the step of a snapshot.
+/// Snapshots of a wave while it is modelled. A pass over memory (Passes), or a CUDA graph, ends at
+/// the step of a snapshot.
 struct Watch {
   Snapshots snapshots;
   /// Called on rank 0 with the pressure, Pa, of snapshot n at snapshots.nodes().

@@ -87,8 +87,8 @@ class History {
   virtual void keep(Stream& stream, const Wave<T>& wave, Index n) = 0;
   /// Makes at(n − 1), at(n) and at(n + 1) available; called for n = steps − 2, … 0 in order. Collective.
   virtual void prepare(Stream& stream, Index n) = 0;
-  /// The most steps from n on that one pass over memory (march/passes.hpp) may compute before the next
-  /// keep(); and the most steps from n downward in one meet().
+  /// steps_from: the most steps from n on that one pass over memory (march/passes.hpp) may compute before the
+  /// next keep(). steps_down: the most steps from n downward that one meet() may compute.
   virtual Index steps_from(Index) const { return 1; }
   virtual Index steps_down(Index) const { return 1; }
   /// Replaces keep() in a pass of `count` steps from n on: returns a function that stores p at nodes of one

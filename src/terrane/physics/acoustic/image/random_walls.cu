@@ -60,8 +60,8 @@ std::uint64_t seed_of(const Shot& shot) {
   return seed;
 }
 
-/// Thickness of the walls, nodes: at least that of any absorbing layer with the nodes before it. These may be
-/// all nodes of a rank, which then gets wall nodes instead.
+/// Thickness of the walls, nodes: at least that of any absorbing layer plus the nodes between it and the
+/// mesh. A rank may have only such nodes; it then gets nodes of a wall instead.
 Index thickness(const Problem& p, const RandomWalls& walls) {
   Index most = walls.points;
   for (const int axis : {up, north, east})
@@ -116,7 +116,8 @@ class RandomWallHistory final : public History<T> {
         Equation::variable_density)  // ρv²Δt² times a term that is divided by ρ at the source
       scale *= *std::max_element(problem.density.begin(), problem.density.end());
     const double v = problem.fastest();
-    // Sixteen times the term that the source adds to p⁺ at its node in a step.
+    // Estimate of the largest pressure: sixteen times the term that the source adds to p⁺ at its node in a
+    // step.
     const double added = 16 * largest * v * v * problem.step * problem.step * scale;
     double grain = std::exp2(std::ceil(std::log2(std::max(added, 1e-300))) - (bits - 3));
     while (!ran(stream, grain)) {

@@ -28,8 +28,8 @@ struct RandomWalls {
 };
 
 /// Enlarges the mesh on sides with absorbing layers, which become walls; returns the number of nodes added
-/// before the first node of each axis. Walls are at least as thick as the layers with the nodes before them:
-/// a rank whose part is only these nodes has wall nodes instead.
+/// before the first node of each axis. Walls are at least as thick as an absorbing layer plus the nodes
+/// between it and the mesh: so a rank that had only such nodes gets nodes of a wall.
 std::array<Index, 3> make_room_for_walls(Problem& problem, const RandomWalls& walls = {});
 /// The problem in a larger mesh, with walls on sides that had absorbing layers; other sides are not changed.
 /// In walls all properties but the velocity are continued from the mesh's sides. Equal seeds give equal

@@ -35,8 +35,8 @@ namespace {
 
 constexpr const char* velocity_found = "velocity_p";
 constexpr int usual_products = 20;
-// Default bounds of velocities: the slowest that the cells resolve; and `faster` times that of the first
-// model.
+// Default bounds of velocities. Lower: the velocity at which the shortest wavelength has this many cells.
+// Upper: `faster` times the velocity of the first model.
 constexpr double fewest_cells_per_wavelength = 2.5, faster = 1.25;
 
 std::string_view name_of(Component component) { return component_names[static_cast<std::size_t>(component)]; }
@@ -329,9 +329,10 @@ void WaveData::choose(const Runtime& runtime) {
         std::make_shared<inversion::LogarithmForward>(std::make_shared<Waves>(shots, p.active, followers_));
 }
 
-/// Bytes of vectors on the host: those of Lanczos, one of all data for each product and 16 more (a migration
-/// also has those of the products in its checkpoint); gathers of all steps, as computed and as sent back by
-/// receivers, the latter also on each other rank of the machine, packed and unpacked; models.
+/// Bytes of arrays on the host. Vectors of all data: one for each product of the Lanczos method (migration:
+/// two, one of them for its checkpoint), and 16 more. Gathers of all time steps: as computed, and as
+/// receivers send them back; the latter also on each other rank of the machine, packed and unpacked. Models
+/// of all cells.
 double WaveData::bytes_of_vectors(const Runtime& runtime) const {
   double samples = 0;
   for (const auto& shot : waves().shots)
@@ -393,7 +394,7 @@ double WaveData::seconds_of_products(double models, double products, const Runti
          (runtime.comm ? runtime.comm->size() : 1);
 }
 
-/// An estimate that assumes seven iterations.
+/// An estimate that assumes seven iterations, and eight runs of modelling.
 double WaveData::expected_seconds(const Runtime& runtime) {
   const double products = settings_.most_products + 3;
   return linear_ ? seconds_of_products(0, products, runtime) : seconds_of_products(8, 7 * products, runtime);

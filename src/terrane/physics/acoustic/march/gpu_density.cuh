@@ -65,7 +65,8 @@ __device__ __forceinline__ Four half_difference_of_four(const float (&a)[widest]
   return sum;
 }
 
-/// The same along a row: of(r) are the four values from at[shift + r] on. own: the four values from `at` on
+/// half_difference_of_four() along a row: of(r) are the four values from at[shift + r] on. own: the four
+/// values from `at` on
 template <int M, int shift>
 __device__ __forceinline__ Four half_difference_in_row(const float (&a)[widest], const float* at,
                                                        const Four& own) {
@@ -106,7 +107,7 @@ struct DifferencesOnTheWay {
   }
 };
 
-/// b D⁺p.  here, there: ρ/2 at the nodes on both sides
+/// The flux b D⁺p, b = 1/ρ, at four nodes.  difference: D⁺p; here, there: ρ/2 at the nodes on both sides
 __device__ __forceinline__ Four flux_of_four(const Four& difference, const Four& here, const Four& there) {
   Four flux;
 #pragma unroll
@@ -660,9 +661,9 @@ auto with_density_tile(const Use& use) {
   return use(std::type_identity<SmallDensityTile<M>>{});
 }
 
-/// The number of planes per block with the least estimated time: each multiprocessor computes its blocks one
-/// after the other, and the start of a block takes as long as `before` planes.  tiles: number of tiles, those
-/// with layers counted with a weight; most: greatest number of planes
+/// The number of planes per block for which the estimated time is least: each multiprocessor computes its
+/// blocks one after the other, and the start of a block takes as long as `before` planes.  tiles: number of
+/// tiles, those with layers counted with a weight; most: greatest number of planes
 inline Index density_planes(Index planes, Index tiles, Index most) {
   int device = 0, at_once = 1;
   detail::cuda::check(cudaGetDevice(&device), "cudaGetDevice");

@@ -59,8 +59,8 @@ __device__ __forceinline__ bool find_node(const Batch& batch, int& region, Index
   return at[1] < box.last[1] && at[2] < box.last[2];
 }
 
-/// Updates ψ. In the regions of such a batch region.side[0] is the axis of the layer and region.side[1] its
-/// side.
+/// Updates ψ of absorbing layers. In the regions of such a batch region.side[0] is the axis of the layer and
+/// region.side[1] its side.
 template <Equation equation, int M, class T>
 __global__ void __launch_bounds__(batch_threads)
     psi_batch(const __grid_constant__ StepArguments<T> g, const __grid_constant__ Batch batch) {
@@ -88,8 +88,8 @@ __global__ void __launch_bounds__(batch_threads)
   if (find_node(batch, n, at)) add_layers_beside(g, batch.regions[n], at[0], at[1], at[2]);
 }
 
-/// Equations and number types with tiled kernels. tiled: for all nodes; partly_tiled: not for nodes that a
-/// sponge affects, or a layer that does not fit into tiles.
+/// Equations and number types with tiled kernels. tiled: tiles compute all nodes; partly_tiled: tiles
+/// compute all nodes except those that a sponge affects, or an absorbing layer that does not fit into tiles.
 template <Equation equation, class T>
 inline constexpr bool tiled = (equation == Equation::constant_density || equation == Equation::vti) &&
                               sizeof(T) == 4;

@@ -104,8 +104,9 @@ struct Tile {
                        nodes_east = 4 * threads_east;
   static constexpr int pad = (M + 3) / 4 * 4;  ///< nodes beside the tile, in whole fours
   static constexpr int width = nodes_east + 2 * pad, height = rows + 2 * M;
-  static constexpr int ahead = 2;                 ///< planes that are being loaded while one is computed
-  static constexpr int lead = with_axis ? 0 : M;  ///< planes by which p is loaded earlier, for the queue
+  static constexpr int ahead = 2;  ///< planes that are being loaded while one is computed
+  static constexpr int lead =
+      with_axis ? 0 : M;  ///< p is loaded so many planes earlier, for the queue of planes
   /// Arrays that are read at the tile's own nodes only; q is loaded M planes early, for the queue.
   enum Own { before, squared, q, before_q, wide, mixed };
   static constexpr int own_arrays = with_axis ? 6 : 2, turns = ahead + 1, planes = turns + lead;
@@ -309,7 +310,7 @@ __device__ __forceinline__ int side_at(const LayerArrays<float> (&layers)[2], In
   return -1;
 }
 
-/// D at four nodes, as first_difference().  of(r): values r nodes further on the axis
+/// The first difference D at four nodes, like first_difference().  of(r): values r nodes further on the axis
 template <int M, class Of>
 __device__ __forceinline__ Four slope_of_four(const float (&d)[widest], const Of& of) {
   Four sum{};
@@ -488,7 +489,7 @@ struct Reached {
   }
 };
 
-/// Axes whose layers affect a block; values are added.
+/// Axes whose absorbing layers affect a block; for several axes their values are added.
 enum Along { nothing = 0, along_up = 1, along_north = 2, along_east = 4, all_axes = 7 };
 
 /// The work of a thread, plane after plane upward through its block. known: the axes whose layers it computes
@@ -578,8 +579,8 @@ class TileWalk {
     makes_north_ = knows_north && reached_.some_north && !reached_.walked_north;
   }
 
-  /// Read the layers' values at these nodes while the plane is still being loaded. read_layer_up also
-  /// computes D ψ, because the registers that later work needs are still free.
+  /// These functions read ψ and ζ of absorbing layers at these nodes while the plane is still being loaded.
+  /// read_layer_up also computes D ψ, because the registers that later work needs are still free.
   __device__ __forceinline__ void read_layer_north(int n, Four& psi, Four& zeta) const {
     if (!in_north_) return;
     if (makes_north_) psi = four_once(on_north_.psi);
@@ -796,8 +797,9 @@ __global__ void __launch_bounds__(Tile<equation, M>::threads, M <= 4 && !sponge 
   else walk<nothing, false>(on_their_way, inside, reached, j, i);
 }
 
-/// The same for a box that no layer and no sponge affects. This kernel needs 76 registers instead of 128, so
-/// three blocks at once are requested from ptxas, and a block determines its nodes in less time.
+/// step_tiles() for a box that no absorbing layer and no sponge affects. This kernel needs 76 registers
+/// instead of 128, so three blocks at once are requested from ptxas, and a block determines its nodes in less
+/// time.
 template <Equation equation, int M>
 __global__ void __launch_bounds__(Tile<equation, M>::threads, M > 4                       ? 1
                                                               : equation == Equation::vti ? 2
@@ -915,10 +917,10 @@ inline Index planes_for(Index planes, Index tiles) {
   return most;
 }
 
-/// Whether one block contains all nodes that a layer of this axis, up or north, affects, and updates its ψ:
-/// if the rank's part is so thick that none of these nodes is next to a neighbouring rank (such nodes are
-/// computed as separate boxes); up also only if there are so many tiles that others need not wait for those
-/// of a layer.
+/// Whether one block contains all nodes that an absorbing layer of this axis, up or north, affects, and
+/// updates its ψ. The rank's part must be so thick that none of these nodes is next to a neighbouring rank
+/// (nodes there are computed as separate boxes). North: these nodes must fit into the rows of a tile. Up:
+/// there must be so many tiles that other tiles need not wait for those of the layer.
 template <Equation equation, int M>
 bool makes_psi(const StepArguments<float>& g, int axis) {
   using Shape = Tile<equation, M>;
@@ -945,8 +947,8 @@ template <Equation equation, int M>
 Blocks blocks_of(const StepArguments<float>& g, const IndexBox<3>& box) {
   constexpr Index wide = Tile<equation, M>::nodes_east, rows = Tile<equation, M>::rows;
   const auto parts = [](Index nodes, Index most) { return (nodes + most - 1) / most; };
-  // If blocks must contain all nodes that a layer of the axis affects: layers affect the nodes below the
-  // first index and from the second one on.
+  // The nodes that absorbing layers of the axis affect, if single blocks must contain them: those below the
+  // first index, and those from the second index on.
   const auto reached = [&](int axis) {
     const auto& [below, above] = g.layers[axis];
     const bool whole = makes_psi<equation, M>(g, axis);
@@ -968,8 +970,8 @@ Blocks blocks_of(const StepArguments<float>& g, const IndexBox<3>& box) {
     blocks.north = 1 + parts(cut.last_north - box.first[1], rows);
   }
 
-  // With layers up, the first and the last block contain only the planes that these affect, so that other
-  // blocks, which are faster, compute all other planes.
+  // If the axis up has absorbing layers, the first and the last block contain only the planes that these
+  // affect; all other planes belong to blocks without layers, which are faster.
   const auto [low_end, high_begin] = reached(0);
   cut.planes = planes_for(box.size(0), blocks.east * blocks.north);
   cut.head = std::min(low_end > box.first[0] ? low_end : box.first[0] + cut.planes, box.last[0]);

@@ -93,7 +93,7 @@ struct SumsUp {
   static constexpr int M = TiltedTile::M;
   Four of[2 * M];
 
-  /// The sums D f.  f: values in plane m
+  /// Adds to the first differences D f.  f: values in plane m
   __device__ __forceinline__ Four add(const float (&d)[widest], const Four& f) {
     Four done;
 #pragma unroll
@@ -110,7 +110,7 @@ struct SumsUp {
     }
     return done;
   }
-  /// The sums L f − D g.  f, g: values in plane m
+  /// Adds to the differences L f − D g.  f, g: values in plane m
   __device__ __forceinline__ Four add(const float (&c)[widest], float centre, const Four& f,
                                       const float (&d)[widest], const Four& g) {
     Four done;
@@ -146,7 +146,7 @@ struct PieceOfRow {
   }
 };
 
-/// D f along a row.
+/// The first difference D f along a row, at four nodes.
 __device__ __forceinline__ Four slope_of_row(const float (&d)[widest], const PieceOfRow& f) {
   constexpr int M = TiltedTile::M;
   Four sum{};
@@ -279,7 +279,7 @@ __device__ __forceinline__ void derive_level(const Stencil<float>& stencil, cons
   }
 }
 
-/// ψ of q at four nodes in a layer of the axis up; zeros outside of layers.
+/// The ψ of field q at four nodes in an absorbing layer of the axis up; zeros outside of layers.
 __device__ __forceinline__ Four psi_up(const StepArguments<float>& g, Index k, Index j, Index i) {
   for (const auto& layer : g.layers[0])
     if (k >= layer.first && k < layer.last)
@@ -460,7 +460,7 @@ inline Index planes_of_tilted(Index planes, Index columns, Index multiprocessors
 /// Computes p⁺ and q⁺ of a box without the terms of layers of the axes north and east.
 inline void begin_tilted_tiles(cudaStream_t stream, const StepArguments<float>& g, const IndexBox<3>& box) {
   using Shape = TiltedTile;
-  // A separate kernel computes boxes without layers up; it is a tenth faster.
+  // A separate kernel computes boxes without absorbing layers on the axis up; it is a tenth faster.
   const bool layers =
       g.layers[0][0].first != g.layers[0][0].last || g.layers[0][1].first != g.layers[0][1].last;
   const auto kernel = g.sponge ? step_tilted_tiles<true, true>

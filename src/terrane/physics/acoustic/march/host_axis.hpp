@@ -8,7 +8,7 @@
 namespace terrane::acoustic {
 namespace TERRANE_SIMD_TARGET {
 
-/// Computes p⁺ and q⁺ of a piece of a row from its H p and V q.
+/// Computes p⁺ and q⁺ of a piece of a row from its H p and V q (problem.hpp).
 template <class T>
 void leap_of_row_with_axis(const StepArguments<T>& g, const Region& region, Index k, Index j, Index from,
                            Index nodes, const T* h_p, const T* v_q) {
@@ -44,7 +44,8 @@ template <int M, class T>
   });
 }
 
-/// Adds psi_of_q() to G q at the nodes from ≤ i < to of a row.
+/// Adds ψ of q (psi_of_q()) to G q, the derivative of q along the tilted axis, at the nodes from ≤ i < to of
+/// a row.
 template <class T>
 void add_psi_of_q(const StepArguments<T>& g, Index k, Index j, Index from, Index to, T* along_q) {
   if (j < g.part.first[1] || j >= g.part.last[1]) return;
@@ -58,7 +59,8 @@ void add_psi_of_q(const StepArguments<T>& g, Index k, Index j, Index from, Index
   }
 }
 
-/// Computes G p and G q in a box, which may extend beyond the rank's part.
+/// Computes G p and G q, the derivatives along the tilted axis, in a box, which may extend beyond the rank's
+/// part.
 template <int M, class T>
 [[gnu::flatten]] void derive_along_of_box(const StepArguments<T>& g, const IndexBox<3>& box) {
   const NoDenormals zero;

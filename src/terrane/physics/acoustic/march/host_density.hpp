@@ -14,7 +14,8 @@
 namespace terrane::acoustic {
 namespace TERRANE_SIMD_TARGET {
 
-/// Fluxes between each node of a row and the next node on an axis.  psi: ψ of the row's nodes, or null
+/// Fluxes b (D⁺p + ψ), b = 1/ρ, between each node of a row and the next node on an axis.  psi: ψ of the row's
+/// nodes, or null
 template <int M, bool along, class T>
 void flux_of_row(const Stencil<T>& stencil, int axis, const T* half_density, const T* p, const T* psi,
                  Index step, Index nodes, T* out) {
@@ -39,8 +40,8 @@ struct FluxesAround {
   const T* rows[2 * M];
 };
 
-/// Adds D⁻ of the fluxes, and in a layer ζ, to the sums of a row's nodes.  a, b: coefficients of ζ; zeta:
-/// null outside layers
+/// Adds the staggered difference D⁻ of the fluxes, and in a layer ζ, to the sums of a row's nodes.  a, b:
+/// coefficients of ζ; zeta: null outside layers
 template <int M, bool along, class T>
 void add_divergence(const Stencil<T>& stencil, int axis, const FluxesAround<M, T>& fluxes, Index nodes,
                     T* sum, const T* a, const T* b, T* zeta) {

@@ -30,7 +30,7 @@ struct HostKernels {
   void (*psi)(const StepArguments<T>&, int axis, int side, const IndexBox<3>& box) = nullptr;
   /// climb: null, or the memory of the tile whose next plane is the region
   void (*step)(const StepArguments<T>&, const Region& region, Climb<T>* climb) = nullptr;
-  void (*along)(const StepArguments<T>&, const IndexBox<3>& box) = nullptr;  ///< G p, G q
+  void (*along)(const StepArguments<T>&, const IndexBox<3>& box) = nullptr;  ///< computes G p, G q
 };
 template <class T>
 struct HostKernelsOfEquation {

@@ -67,8 +67,8 @@ template <int M, class T>
     }
 }
 
-/// Adds D ψ to the sums of a row's nodes beside the layer; add_layer(), for nodes in the layer, adds the new
-/// ζ, too.
+/// Adds the difference D ψ to the sums A p of a row's nodes beside the layer; add_layer(), for nodes in the
+/// layer, adds the new ζ, too.
 template <int M, bool along, class T>
 void add_slopes(const Stencil<T>& stencil, int axis, const T* psi, Index step, Index nodes, T* sum) {
   T d[widest];

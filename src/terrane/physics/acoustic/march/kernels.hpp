@@ -12,7 +12,8 @@
 
 namespace terrane::acoustic {
 
-/// c_r / h², d_r / h and a_r / h of each axis; zero beyond the order and on axes of one node.
+/// Coefficients of differences (formula/stencil.hpp): c_r / h², d_r / h and a_r / h of each axis; zero beyond
+/// the order and on axes of one node.
 template <class T>
 struct Stencil {
   T centre = 0, second[3][widest] = {}, first[3][widest] = {}, half[3][widest] = {};
@@ -116,7 +117,7 @@ TERRANE_FN T ratio(T a, T b) {
   return a / b;
 }
 
-/// (L_up + L_north + L_east) p.  p: pointer to the value at the node
+/// The sum of second differences (L_up + L_north + L_east) p.  p: pointer to the value at the node
 template <int M, class T>
 TERRANE_FN T laplacian(const Stencil<T>& s, const T* p, const Index (&stride)[3]) {
   T sum = s.centre * p[0];
@@ -130,7 +131,7 @@ TERRANE_FN T laplacian(const Stencil<T>& s, const T* p, const Index (&stride)[3]
   return sum;
 }
 
-/// L p on one axis.  step: number of elements to the next node on this axis
+/// The second difference L p along one axis.  step: number of elements to the next node on this axis
 template <int M, class T>
 TERRANE_FN T second_difference(const T (&c)[widest], T centre, const T* p, Index step) {
   T sum = centre * p[0];
@@ -141,7 +142,7 @@ TERRANE_FN T second_difference(const T (&c)[widest], T centre, const T* p, Index
   return sum;
 }
 
-/// D p on one axis.
+/// The first difference D p along one axis.
 template <int M, class T>
 TERRANE_FN T first_difference(const T (&d)[widest], const T* p, Index step) {
   T sum = 0;
@@ -152,13 +153,13 @@ TERRANE_FN T first_difference(const T (&d)[widest], const T* p, Index step) {
   return sum;
 }
 
-/// ψ ← b ψ + a D p
+/// The new ψ of an absorbing layer (problem.hpp): b ψ + a D p.
 template <int M, class T>
 TERRANE_FN T new_psi(const T (&d)[widest], T a, T b, T psi, const T* p, Index step) {
   return fused(b, psi, a * first_difference<M>(d, p, step));
 }
 
-/// D⁺p on one axis, half-way to the next node.
+/// The staggered difference D⁺p along one axis, half-way to the next node.
 template <int M, class T>
 TERRANE_FN T half_difference(const T (&a)[widest], const T* p, Index step) {
   T sum = 0;
@@ -177,8 +178,9 @@ TERRANE_FN constexpr bool by_planes([[maybe_unused]] int axis) {
 #endif
 }
 
-/// D⁺ or D⁻ summed from the lowest plane up, the order in which tiles of a GPU load planes. of(m): the value
-/// in plane m above the point, m = 0 for the nearest; of(−1 − m): the same below it
+/// The staggered difference D⁺ or D⁻ along the axis up, summed from the lowest plane up, the order in which
+/// tiles of a GPU load planes. of(m): the value in plane m above the point, m = 0 for the nearest; of(−1 −
+/// m): the same below it
 template <int M, class T, class Of>
 TERRANE_FN T difference_of_planes(const T (&a)[widest], const Of& of) {
   T sum = -a[M - 1] * of(-M);
@@ -187,13 +189,13 @@ TERRANE_FN T difference_of_planes(const T (&a)[widest], const Of& of) {
   return sum;
 }
 
-/// ψ ← b ψ + a D⁺p
+/// The new ψ of an absorbing layer with variable density: b ψ + a D⁺p.
 template <int M, class T>
 TERRANE_FN T new_psi_half_way(const T (&d)[widest], T a, T b, T psi, const T* p, Index step) {
   return fused(b, psi, a * half_difference<M>(d, p, step));
 }
 
-/// ζ ← b ζ + a (L p + D ψ).  slope: D ψ
+/// The new ζ of an absorbing layer (problem.hpp): b ζ + a (L p + D ψ).  slope: D ψ
 template <int M, class T>
 TERRANE_FN T new_zeta(const T (&c)[widest], T centre, T a, T b, T zeta, T slope, const T* p, Index step) {
   return fused(b, zeta, a * (second_difference<M>(c, centre, p, step) + slope));
@@ -218,7 +220,8 @@ TERRANE_FN void update_psi(const StepArguments<T>& g, int axis, int side, Index 
   else psi = new_psi<M>(g.stencil.first[axis], layer.a_psi[at], layer.b_psi[at], psi, p, g.stride[axis]);
 }
 
-/// D ψ on one axis. Beyond the layer ψ is zero, and on a GPU may have no memory.  at: the node's index
+/// The first difference D ψ along one axis. Beyond the layer ψ is zero, and on a GPU may have no memory.  at:
+/// the node's index
 template <int M, class T>
 TERRANE_FN T slope_of_psi(const T (&d)[widest], const LayerArrays<T>& layer, Index at, const T* psi,
                           Index step) {
@@ -249,7 +252,7 @@ TERRANE_FN T layer_term(const StepArguments<T>& g, int axis, int side, Index k, 
   return slope + zeta;
 }
 
-/// p⁺ = 2p − p⁻ + v²Δt² A p
+/// The leapfrog step p⁺ = 2p − p⁻ + v²Δt² A p (problem.hpp).
 template <class T>
 TERRANE_FN T leap(T now, T before, T squared, T a_p) {
   return fused(squared, a_p, fused(T(2), now, -before));
@@ -267,7 +270,7 @@ TERRANE_FN T leap_and_back(T now, T before, T squared, T a_p, T c) {
   return rounded_to_grains(fused(squared, a_p, T(2) * now), c) - before;
 }
 
-/// p⁺ = (2p − (1 − s) p⁻ + v²Δt² A p) / (1 + s),  s = dΔt/2
+/// The step in a sponge: p⁺ = (2p − (1 − s) p⁻ + v²Δt² A p) / (1 + s),  s = dΔt/2, d: damping
 template <class T>
 TERRANE_FN T leap_through_sponge(T now, T before, T squared, T a_p, T s) {
   return fused(squared, a_p, fused(T(2), now, -((1 - s) * before))) / (1 + s);

@@ -77,8 +77,8 @@ class Medium {
  private:
   using Values = std::vector<double> Problem::*;
   /// An array over the nodes of `held`, filled by value(problem, indices of the node, mesh node from which it
-  /// gets its medium). That problem has only the vectors in `of`, and only some planes of them if the medium
-  /// is dealt.
+  /// gets its medium). That problem has only the vectors in `of`, and only some planes of them if
+  /// rank 0 sends the medium (Dealt).
   template <class Value>
   Buffer<T> filled(Stream& stream, const IndexBox<3>& held, std::span<const Values> of,
                    const Value& value) const;

@@ -33,7 +33,7 @@ TERRANE_FN void step_variable_density(const StepArguments<T>& g, const Region& r
     const LayerArrays<T>& layer = g.layers[axis][side > 0 ? side : 0];
     const Index in_layer = k * layer.stride[0] + j * layer.stride[1] + i;
     const Index at = axis == 0 ? k : axis == 1 ? j : i;
-    T p[4 * M - 1], half_density[2 * M + 1], flux[2 * M];  // first nodes: 1 − 2M, −M, −M
+    T p[4 * M - 1], half_density[2 * M + 1], flux[2 * M];  // first elements: nodes 1 − 2M, −M, −M on the axis
     unrolled<4 * M - 1>([&](auto n) { p[n] = g.now[here + (n + 1 - 2 * M) * step]; });
     unrolled<2 * M + 1>([&](auto n) { half_density[n] = g.half_density[here + (n - M) * step]; });
     unrolled<2 * M>([&](auto n) {
@@ -59,7 +59,7 @@ TERRANE_FN void step_variable_density(const StepArguments<T>& g, const Region& r
   leap_at(g, region, k, j, i, g.now, g.next, sum);
 }
 
-/// Computes p⁺ and q⁺ from H p and V q.
+/// Computes p⁺ and q⁺ of a VTI or TTI medium from H p and V q (problem.hpp).
 template <class T>
 TERRANE_FN void leap_with_axis(const StepArguments<T>& g, const Region& region, Index k, Index j, Index i,
                                T h_p, T v_q) {
@@ -69,7 +69,7 @@ TERRANE_FN void leap_with_axis(const StepArguments<T>& g, const Region& region, 
   leap_at(g, region, k, j, i, g.now_q, g.next_q, fused(mixed, h_p, v_q));
 }
 
-/// L_north p + L_east p.
+/// L_north p + L_east p: the second differences along the two horizontal axes.
 template <int M, class T>
 TERRANE_FN T level_difference(const Stencil<T>& s, const T* p, const Index (&stride)[3]) {
   T sum = (s.centre_of[1] + s.centre_of[2]) * p[0];
@@ -95,7 +95,8 @@ TERRANE_FN void step_vti(const StepArguments<T>& g, const Region& region, Index 
   leap_with_axis(g, region, k, j, i, h_p, v_q);
 }
 
-/// Σ n_k D_k w.  n: arrays, read at the offset `here`; w: pointer to the value at the node
+/// G w = Σ n_k D_k w, the derivative along the tilted axis n.  n: arrays, read at the offset `here`; w:
+/// pointer to the value at the node
 template <int M, class T>
 TERRANE_FN T derivative_along(const Stencil<T>& s, const T* const (&n)[3], Index here, const T* w,
                               const Index (&stride)[3]) {
@@ -104,7 +105,7 @@ TERRANE_FN T derivative_along(const Stencil<T>& s, const T* const (&n)[3], Index
   return fused(n[2][here], first_difference<M>(s.first[2], w, 1), sum);
 }
 
-/// Σ D_k (n_k s).  s: pointer to the value at the node
+/// −Gᵀ s = Σ D_k (n_k s); with s = G w this is V w (problem.hpp).  s: pointer to the value at the node
 template <int M, class T>
 TERRANE_FN T derivative_back(const Stencil<T>& d, const T* const (&n)[3], Index here, const T* s,
                              const Index (&stride)[3]) {
@@ -132,8 +133,8 @@ TERRANE_FN T psi_of_q(const StepArguments<T>& g, Index k, Index j, Index i) {
   return 0;
 }
 
-/// Computes G p and G q of a tilted axis, before the step. Memory traffic: p, q and n read, G p and G q
-/// written: 28 bytes.
+/// Computes G p and G q, the derivatives along a tilted axis, before the step. Memory traffic: p, q and n
+/// read, G p and G q written: 28 bytes.
 template <int M, class T>
 TERRANE_FN void derive_along(const StepArguments<T>& g, Index k, Index j, Index i) {
   const Index here = k * g.stride[0] + j * g.stride[1] + i;

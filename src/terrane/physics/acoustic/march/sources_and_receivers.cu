@@ -110,7 +110,8 @@ struct InjectIntoKernel {
 
 }  // namespace
 
-/// Computes the sample of one tap: the sum over its rows, plane by plane.
+/// Computes the sample of one tap (a component recorded at a position): the sum over its rows of nodes, plane
+/// by plane.
 template <class T>
 struct ReadTap {
   View<const ReceiverRow> rows;
@@ -175,8 +176,9 @@ unsigned blocks_for(std::size_t threads) {
   return static_cast<unsigned>((threads + block_of_taps - 1) / block_of_taps);
 }
 
-/// Reads taps with eight threads per tap: each sums one row at a time, and row sums are added in the same
-/// order. A single thread would wait for memory 64 times for a tap of 64 rows.
+/// Reads taps (components recorded at a position) with eight threads per tap: each sums one row at a time,
+/// and row sums are added in the same order. A single thread would wait for memory 64 times for a tap of 64
+/// rows.
 template <class T>
 __device__ __forceinline__ void read_tap(const ReadTap<T>& read, unsigned in_block) {
   constexpr unsigned threads = threads_of_tap;
@@ -495,7 +497,7 @@ std::vector<double> Receivers<T>::gather(Stream& stream, Comm& comm) const {
   std::vector<std::size_t> taps(all.size()), next(all.size(), 0);
   for (std::size_t r = 0; r < all.size(); ++r) taps[r] = all[r].size() / steps_;
   std::vector<std::vector<std::pair<std::size_t, std::size_t>>> rows(
-      places_);  // [taps][parts] rank, index there
+      places_);  // [taps][row sums] rank, index there
   for (std::size_t place = 0; place < places_; ++place)
     for (const int rank : owner_[place]) {
       const auto r = static_cast<std::size_t>(rank);

@@ -30,8 +30,8 @@ template <class T>
 void begin_psi(Stream& stream, const Kernel& kernel, const StepArguments<T>& arguments,
                const std::vector<Slab>& slabs);
 
-/// Computes G p and G q of a tilted axis in a box; after begin_psi(), before begin_steps(). Tiles of a GPU do
-/// not need it: they compute G p and G q themselves.
+/// Computes G p and G q, the derivatives along a tilted axis (problem.hpp), in a box; after begin_psi(),
+/// before begin_steps(). Tiles of a GPU do not need it: they compute G p and G q themselves.
 template <class T>
 void begin_along(Stream& stream, const Kernel& kernel, const StepArguments<T>& arguments,
                  const IndexBox<3>& box);

@@ -213,7 +213,7 @@ void Wave<T>::mirror(Stream& stream, const View<T, 3>& field) {
   const auto& problem = medium_.problem();
   const auto& whole = medium_.cut().whole;
   auto part = medium_.part();
-  // Nested differences also read images outside the part.
+  // The nested differences V = −GᵀG also read mirrored nodes outside the part.
   if (problem.equation == Equation::tti)
     for (int axis = 0; axis < 3; ++axis)
       if (problem.grid.there(axis)) part = part.grown(axis, medium_.reach(), medium_.reach());
@@ -306,7 +306,8 @@ StepArguments<T> Wave<T>::derived(Stream& stream) {
   return arguments();
 }
 
-/// Computes G p and G q at the nodes of a box and at the nodes around it that V reads.
+/// Computes G p and G q, the derivatives along the tilted axis (problem.hpp), at the nodes of a box and at
+/// the M nodes beside it on each axis, which the operator V = −GᵀG reads.
 template <class T>
 void Wave<T>::derive_along(Stream& stream, IndexBox<3> box) {
   if (medium_.problem().equation != Equation::tti || box.empty()) return;
@@ -330,7 +331,8 @@ void Wave<T>::step_and_read(Stream& stream, const Sources<T>& sources, Receivers
   advance(stream, edges_, inner_, &sources, clock, {}, &receivers);
 }
 
-/// Computes the values that steps read in addition to p and q: ψ, and G p and G q.
+/// Computes the values that steps read in addition to p and q: ψ of absorbing layers, and G p and G q, the
+/// derivatives along a tilted axis.
 template <class T>
 void Wave<T>::begin_step(Stream& stream) {
   begin_psi(stream, medium_.kernel(), arguments(), medium_.slabs());

@@ -21,8 +21,8 @@
 
 namespace terrane::acoustic {
 
-/// Whether steps on this device read G p and G q of a tilted axis from memory; tiles of a GPU compute them
-/// themselves.
+/// Whether steps on this device read G p and G q, the derivatives along a tilted axis (problem.hpp), from
+/// memory; the tiled kernels of a GPU compute them themselves.
 template <class T>
 bool keeps_along(const Device& device, const Problem& problem);
 
@@ -47,7 +47,8 @@ class Wave {
   void step(Stream& stream, const Sources<T>* sources, const Clock& clock, const Add& add = {});
   /// step(), and receivers read pⁿ at the same time: one launch less on a GPU.
   void step_and_read(Stream& stream, const Sources<T>& sources, Receivers<T>& receivers, const Clock& clock);
-  /// Called, on any thread, for nodes of one plane as soon as p⁺ of a step of a pass is complete there.
+  /// Called, on any thread, for nodes of one plane as soon as p⁺ is complete there, in each step of a pass
+  /// (passes.hpp).
   using After = std::function<void(Index step, const IndexBox<3>& nodes, const View<const T, 3>& next)>;
   /// Collective: `count` steps in one pass over memory, each after the receivers have read p; the clock is
   /// not changed. Only for a wave on the CPU whose steps are not rounded. receivers: may be null.
@@ -87,7 +88,7 @@ class Wave {
   /// Present and preceding field.  field: 0 is p, 1 is q in a medium with an axis
   View<const T, 3> now(int field = 0) const { return of(now_, field).view(medium_.box()); }
   View<const T, 3> before(int field = 0) const { return of(before_, field).view(medium_.box()); }
-  /// Arguments of the next step's kernels; with a tilted axis first computes G p and G q.
+  /// Arguments of the next step's kernels; with a tilted axis it first computes G p and G q (problem.hpp).
   StepArguments<T> derived(Stream& stream);
   const T* zero_of_now() const { return zero(now_[0]); }
   const T* zero_of_now_q() const { return medium_.fields() == 2 ? zero(now_[1]) : nullptr; }

@@ -117,9 +117,10 @@ struct Wave<T>::Marching : InPass {
     const auto& box = wave->medium_.box();
     after(step, plane, View<const T, 3>(g.next + strides(box).to(box.first), box));
   }
-  /// Tilted axis: the nodes at which G p and G q are computed before the step of `nodes`: M nodes further up
-  /// and north; nodes outside the part together with its first or last nodes. There, images beyond free
-  /// surfaces have been set, and the preceding step no longer reads the values that are overwritten.
+  /// Tilted axis: the nodes at which G p and G q are computed before the step of `nodes`. They lie M nodes
+  /// further up and north than `nodes`; nodes outside the part are added to its first or last nodes. At all
+  /// these nodes images beyond free surfaces have been set, and the preceding step no longer reads the values
+  /// that are overwritten.
   IndexBox<3> ahead_of_both(const IndexBox<3>& nodes) const {
     if (nodes.empty()) return nodes;
     const auto& medium = wave->medium_;

@@ -19,7 +19,7 @@ namespace terrane::acoustic {
 
 namespace {
 
-/// The numbers in a file. unit: receives the one that its column has
+/// The numbers in a file. unit: set to the unit of its column
 std::vector<double> numbers_of(const Config& table, std::string_view key, std::string& unit) {
   auto content = read_content(table, key);
   tell_notes(table, key, content);
