@@ -11,7 +11,7 @@ template <class T>
 class Shared {
  public:
   Shared() = default;
-  Shared(T value) : value_(std::make_shared<T>(std::move(value))) {}  // NOLINT: as a T is assigned
+  Shared(T value) : value_(std::make_shared<T>(std::move(value))) {}  // NOLINT: implicit, to assign a T
 
   const T& operator*() const noexcept { return *value_; }
   const T* operator->() const noexcept { return value_.get(); }

@@ -42,7 +42,7 @@ TERRANE_FN T arctan_tail(const T& z) {
                     -0.050854323376990765, 0.0392311556198723, -0.01917627151752634);
 }
 
-/// The same for z = s² ≤ 0.0745; relative error in arctan s: 2e-18.
+/// (arctan s − s) / s³ for z = s² ≤ 0.0745; error in arctan s: 2e-18 relative.
 template <class T>
 TERRANE_FN T arctan_tail_small(const T& z) {
   return polynomial(z, -0.3333333333333333, 0.19999999999995854, -0.14285714284226805, 0.11111110905290658,

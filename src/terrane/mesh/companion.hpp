@@ -1,9 +1,9 @@
 // Companions of a mesh: one whose cells are twice as wide, from which the error of the mesh is estimated, and
 // a finer one.
 //
-// The error of a second-order solution is C h²; with cells of 2h it is 4 C h². The difference of the two
-// solutions is therefore three times the error of the finer one. This holds only if both meshes describe the
-// same earth and differ in nothing but their cells:
+// The error of a second-order solution on cells of width h is C h², with a constant C; with cells of 2h it is
+// 4 C h². The difference of the two solutions is therefore three times the error of the finer one. This holds
+// only if both meshes describe the same earth and differ in nothing but their cells:
 //
 //   faces across which properties change are kept. Of three or more of them in a row (rounded bodies,
 //   models given cell by cell) every second one is kept, and the wider cells have mean properties;

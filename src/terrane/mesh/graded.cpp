@@ -10,7 +10,7 @@ namespace {
 /// Number of cells as a function of the coordinate. count(x): from the lower end of the core to x; place(n):
 /// its inverse, the x with count n.
 struct Density {
-  double low, high, h, below, above;  ///< below, above: ln g
+  double low, high, h, below, above;  ///< below, above: ln g below and above the core
 
   double count(double x) const {
     const double inside = (high - low) / h;
@@ -26,7 +26,7 @@ struct Density {
   }
 };
 
-/// The same for an axis with intervals of finer cells: the count is integrated numerically in steps of an
+/// Density for an axis with intervals of finer cells: the count is integrated numerically in steps of an
 /// eighth of a cell.
 class FineDensity {
  public:

@@ -1,5 +1,6 @@
-// Faces of cells along an axis: equally wide in a core, growing beyond it. A cell at distance d from the core
-// is h + d ln g wide, which is g times the width of its inner neighbour.
+// Faces of cells along an axis: equally wide in a core, growing beyond it by a factor g per cell. A cell at
+// distance d from the core is h + d ln g wide, which is g times the width of its inner neighbour; h: width in
+// the core.
 #pragma once
 
 #include <vector>

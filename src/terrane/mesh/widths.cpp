@@ -59,8 +59,8 @@ std::vector<WidthWish> without_others(std::vector<WidthWish> wishes) {
   for (const auto& wish : wishes) {
     const auto asked = [&](double place) { return least_of(kept, place) <= 1.1 * wish.width; };
     bool all = !kept.empty() && asked(wish.low) && asked(wish.high);
-    // Other wishes may imply this one at both ends of its interval but not inside, where their widths are
-    // larger. So seven points inside are tested, too.
+    // The wishes kept so far may ask for narrow cells at both ends of this interval but for wider ones
+    // inside. So seven points inside are tested, too.
     for (int n = 1; n < 8 && all; ++n) all = asked(wish.low + (wish.high - wish.low) * n / 8);
     if (!all) kept.push_back(wish);
   }

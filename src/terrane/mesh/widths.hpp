@@ -31,8 +31,8 @@ struct WidthAxis {
   std::vector<Least> least = {};
 };
 
-/// Leaves out the wishes that change little: in their intervals the other wishes ask for at most 1.1 times
-/// the width.
+/// Leaves out each wish that changes little: in its interval the wishes for narrower cells already ask for
+/// cells at most 10 % wider than its own.
 std::vector<WidthWish> without_others(std::vector<WidthWish> wishes);
 
 /// Cell width at a coordinate of the axis, m.

@@ -518,7 +518,8 @@ Interval vertical(const Sphere& s, double x, double y) {
 }
 
 Interval vertical(const Ellipsoid& e, double x, double y) {
-  // In coordinates along its axes, each divided by its semi-axis, it is the unit sphere: |w + z c| < 1.
+  // In coordinates along its axes, each divided by its semi-axis, the ellipsoid is the unit sphere. A point
+  // at height z above the centre is w + z c there, inside if |w + z c| < 1.
   const auto axes = axes_of(e);
   double cc = 0, cw = 0, ww = 0;
   for (std::size_t m = 0; m < 3; ++m) {
@@ -587,7 +588,7 @@ EarthModel paint(const TensorMesh& mesh, std::span<const Body> bodies, OverlapRu
   std::vector<std::size_t> cells(bodies.size());
   const Painter painter(mesh);
   const auto names = names_of(bodies);
-  std::vector<Runs> painted;  // [properties] runs of cells; runs with an absent value are left out
+  std::vector<Runs> painted;  // [properties] runs of cells, without those whose value is `absent`
   for (const auto& name : names) {
     std::vector<Painted> own;
     for (std::size_t n = 0; n < bodies.size(); ++n)

@@ -28,8 +28,8 @@ struct Conducts {
   double conductivity(double value) const { return inverse ? 1 / value : value; }
 };
 
-/// The properties from which the conductivity along an axis is computed, by priority. Axis "": properties
-/// that hold for all axes.
+/// The properties from which the conductivity along an axis is computed, by priority. If the axis is "": the
+/// properties that hold for all axes.
 std::vector<Conducts> conducts_along(std::string_view axis);
 /// Whether one of these properties is for one axis only.
 bool conduct_by_axis(const std::vector<std::string>& properties);

@@ -310,8 +310,8 @@ struct Mixed {
 
   double value(std::uint32_t kind, std::size_t p) const { return kinds[kind].values[p]; }
 
-  /// The mean of f(kind) over the fractions of the cell whose medium has a value; NaN if these are less than
-  /// half of the cell.
+  /// The mean of f(kind) over the fractions of the cell whose medium has a value; NaN if these fractions
+  /// together are less than half of the cell.
   template <class F>
   double sum(std::size_t p, const F& f) const {
     double total = 0, valued = 0, all = 0;

@@ -50,7 +50,7 @@ struct Description {
   /// The distinct values of one property in the ground, also those computed by laws; ascending.
   std::vector<double> values(std::string_view property) const;
   /// The bounding box of everything that is bounded: bodies, grids of layers, and the cells, but not constant
-  /// elevations. Empty (west above east) if there is nothing of these.
+  /// elevations. Empty (west above east) if nothing is bounded.
   Prism bounds() const;
 };
 

@@ -38,9 +38,9 @@ struct EarthModel {
   std::vector<double> dense(std::string_view name) const;
 };
 
-/// A model from the values of each property [cells of the mesh]; only cells in which some property is not
-/// absent are stored. Throws ShapeError; InputError (an infinite value or one outside the range of its
-/// property, with the cell).
+/// A model from the values of each property [cells of the mesh]. Stores only cells in which some property has
+/// a value other than its `absent` (properties.hpp). Throws ShapeError; InputError (an infinite value or one
+/// outside the range of its property, with the cell).
 EarthModel from_dense(TensorMesh mesh, const std::vector<Property>& properties);
 
 /// Gives the background value of a property to each cell of the mesh or prism that has no value of it, and to

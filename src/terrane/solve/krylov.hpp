@@ -12,9 +12,9 @@
 //     advance(α, p, q, x, r)    x += α p,  r −= α q
 //     double advance_and_norm(α, p, q, x, r)    the same, and returns ‖r‖; optional
 //   apply(p, q)       q = A p; may return pᵀq
-//   precondition(r, z, scale)   z = B r; scale = 1/‖b‖, for a B in single precision; may return rᵀz
+//   precondition(r, z, scale)   z = B r, B ≈ A⁻¹; scale = 1/‖b‖, for a B in single precision; may return rᵀz
 //   precondition.new_direction(r, β, p)   optional, for conjugate gradients: p = B r + β p without storing z
-//   precondition.residual(b, x, room)     optional: room.r = b − A x; returns ‖room.r‖
+//   precondition.residual(b, x, room)     optional: room.r = b − A x; returns ‖room.r‖ (RoomOfGradients)
 //   precondition.whole_step(room, x, scale, fresh)   optional: a whole iteration of conjugate gradients on a
 //                     device that keeps α and β (device_gradients.hpp); returns a StepDone, or nothing
 //
@@ -36,8 +36,8 @@ namespace terrane::solve {
 /// Numbers that an iteration returns to the host. If the iteration broke down, x is unchanged.
 template <class Number>
 struct StepDone {
-  Number rho{}, curvature{};
-  double norm = 0;  ///< ‖r‖
+  Number rho{}, curvature{};  ///< rᵀz, pᵀA p
+  double norm = 0;            ///< ‖r‖
 };
 
 /// One iteration of conjugate gradients, on the host (GradientSteps) or by kernels of a device that keep α
@@ -249,8 +249,9 @@ SolveReport conjugate_gradients(Space& space, const Apply& apply, const Precondi
 ///   q = A p;  α = ρ/pᵀq;  r −= α q;  ϑ' = ‖r‖/τ;  c² = 1/(1 + ϑ'²);  d = c²ϑ² d + c²α p;  x += d
 ///   τ = τ ϑ' c;  z = B r;  ρ' = rᵀz;  p = z + (ρ'/ρ) p
 ///
-/// The bound ‖b − A x‖ ≤ √(n+1) τ costs nothing; the residual is computed only if the bound is small enough.
-/// Memory traffic in numbers per unknown, without that of A and B: 2 + 3 + 1 + 3 + 3 + 2 + 3.
+/// After n iterations ‖b − A x‖ ≤ √(n+1) τ. This bound costs nothing; the residual is computed only if the
+/// bound is small enough. Memory traffic in numbers per unknown, without that of A and B, in the order above:
+/// pᵀq 2, r 3, ‖r‖ 1, d 3, x 3, rᵀz 2, p 3.
 template <class Space, class Apply, class Precondition>
 SolveReport quasi_minimal_residuals(Space& space, const Apply& apply, const Precondition& precondition,
                                     const typename Space::Vector& b, typename Space::Vector& x,
@@ -295,12 +296,13 @@ SolveReport quasi_minimal_residuals(Space& space, const Apply& apply, const Prec
 }
 
 /// Stabilised bi-conjugate gradients (van der Vorst 1992), for any A and B: two products with A and two with
-/// B per iteration.
+/// B per iteration. ŝ is the initial r; ρ' = ŝᴴr.
 ///
 ///   β = (ρ'/ρ)(α/ω);  p = r + β (p − ω v);  y = B p;  v = A y;  α = ρ'/ŝᴴv;  r −= α v;  x += α y
 ///   z = B r;  t = A z;  ω = tᴴr/tᴴt;  x += ω z;  r −= ω t
 ///
-/// Memory traffic in numbers per unknown, without that of A and B: 2 + 3 + 3 + 2 + 6 + 3 + 6 + 1.
+/// Memory traffic in numbers per unknown, without that of A and B: ρ' 2, p 3 + 3, ŝᴴv 2, r and x 6, ω 3, x
+/// and r 6, ‖r‖ 1.
 template <class Space, class Apply, class Precondition>
 SolveReport stabilised_bi_conjugate_gradients(Space& space, const Apply& apply,
                                               const Precondition& precondition,

@@ -17,8 +17,8 @@
 
 namespace terrane {
 
-/// Sources or receivers, all of one kind. An array that may be empty then has one value, given below, for
-/// all.
+/// Sources or receivers, all of one kind. If an array that may be empty is empty, all elements have the one
+/// value stated beside it.
 struct Elements {
   std::string kind;       ///< "magnetic_dipole", "pressure"
   std::string component;  ///< the quantity sent or recorded: "h", "e", "v"; empty if the kind determines it
@@ -32,7 +32,7 @@ struct Elements {
   std::size_t size() const noexcept { return easting.size(); }
   /// Unit vector (east, north, up) of element n.
   std::array<double, 3> direction(std::size_t n) const;
-  /// Both ends of element n: centre -+ length/2 · direction.
+  /// Both ends of element n: centre ∓ length/2 · direction.
   std::array<std::array<double, 3>, 2> ends(std::size_t n) const;
 };
 
@@ -82,7 +82,7 @@ void check(const Elements& elements, std::span<const std::string_view> kinds, co
 void check(const Acquisition& acquisition, std::span<const std::string_view> source_kinds,
            std::span<const std::string_view> receiver_kinds, const std::string& where = "survey");
 
-/// Standard deviations √((relative · |d|)² + floor²); NaN where there is no datum.
+/// Standard deviations √((relative · |d|)² + floor²) of the data d; NaN where there is no datum.
 std::vector<double> uncertainty_of(const Observations& observed, double relative, double floor);
 
 /// ½ Σ |(predicted − observed) / uncertainty|² over all data that are not NaN, and the number of real values

@@ -25,7 +25,7 @@ using StationHeight = std::variant<double, Clearance>;
 std::vector<double> even_axis(double from, double to, std::size_t count);
 
 /// Values at distance `spacing`, from `from` up to `to` (included if it is within 1e-9 spacings of a value).
-/// Throws InputError (spacing not above zero, to below from, NaN, more than 1e9 values).
+/// Throws InputError (spacing not above zero, `to` below `from`, NaN, more than 1e9 values).
 std::vector<double> spaced_axis(double from, double to, double spacing);
 
 /// Stations at all nodes of a grid, easting varying fastest.  easting, northing m, ascending. Throws

@@ -85,7 +85,7 @@ ObservedColumns observed_columns(const Survey& survey, const Conventions& known,
   std::vector<bool> used(survey.columns.size(), false);
   const auto frames = frames_of(survey, known, frame);
   std::vector<std::string> sources;
-  // The first column with this role for a channel, in the first frame that has it.
+  // The first column with this role for a channel, in the first frame with such a column.
   const auto find = [&](std::string_view channel, Role role) -> std::optional<Column> {
     for (const auto* from : frames)
       for (std::size_t c = 0; c < survey.columns.size(); ++c) {

@@ -230,7 +230,7 @@ class Packet {
     take(std::as_writable_bytes(values));
   }
   bool empty() const noexcept { return at_ == bytes_.size(); }
-  /// Reserves room for `more` further bytes.
+  /// Reserves room for `bytes` further bytes.
   void reserve(std::size_t bytes) { bytes_.reserve(bytes_.size() + bytes); }
 
   /// Collective: copies the packet of `root` to all ranks.

@@ -31,7 +31,8 @@ class GpuLink : public GpuGroup {
 enum class GpuLinkUse { never, when_worth_it, always };
 
 /// Whether to use a link for broadcasts: "0": never, "1": always, null or empty: when it is faster. Direct
-/// messages are then used wherever possible. Throws an InputError that names `where`, the origin of the text.
+/// messages are used wherever possible, unless the text is "0". Throws an InputError that names `where`, the
+/// origin of the text.
 GpuLinkUse gpu_link_use_from_text(const char* text, const std::string& where);
 
 /// A Comm that broadcasts large arrays through a GpuLink if one can be made, and through the Comm `below`

@@ -21,6 +21,7 @@ void drop_stream(int index, void* stream) noexcept;
 void wait(int index, void* stream);
 void* allocate(int index, std::size_t bytes);  ///< nullptr when there is too little
 void release(int index, void* memory) noexcept;
+/// If the host's memory is pinned, upload() and download() return before the copy is done.
 void upload(int index, void* stream, const void* from, void* to, std::size_t bytes);
 void download(int index, void* stream, const void* from, void* to, std::size_t bytes);
 void copy(int index, void* stream, int source, const void* from, int target, void* to, std::size_t bytes);
@@ -40,7 +41,6 @@ void drop_capture(int index, void* stream) noexcept;
 void* end_capture(int index, void* stream);
 void launch_graph(int index, void* graph, void* stream);
 void drop_graph(int index, void* graph) noexcept;
-/// If the host's memory is pinned, these calls return before the copy is done.
 void fill_zero(int index, void* stream, void* memory, std::size_t bytes);
 
 /// Makes this GPU the current one of the calling thread (cudaSetDevice).

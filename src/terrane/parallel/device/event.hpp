@@ -31,7 +31,7 @@ class Event {
   friend class Stream;
   Device device_;
   void* handle_ = nullptr;
-  std::weak_ptr<detail::Recording> recording_;  // the recording of the stream at that time
+  std::weak_ptr<detail::Recording> recording_;  // of the Graph that was recording the stream at record()
   std::chrono::steady_clock::time_point at_;
 };
 

@@ -21,7 +21,7 @@ class DeviceFft {
   /// The number of arrays that one call of cuFFT transforms. It depends on columns and rows alone, so that
   /// the bits of an array's transform do not depend on how many others there are.
   static std::size_t at_once(std::size_t columns, std::size_t rows);
-  /// The number of arrays that must be allocated for `count` of them.
+  /// `count` rounded up to a multiple of at_once(): as many arrays must be allocated.
   std::size_t rounded(std::size_t count) const;
 
   /// Transforms the first `count` arrays; those up to rounded(count) are changed too.

@@ -13,7 +13,7 @@ namespace terrane {
 
 namespace {
 
-/// Index at which each piece of an axis begins; last, the end of the axis.
+/// Index at which each piece of an axis begins; the last element is the end of the axis.
 using Places = std::vector<Index>;
 
 Index largest(const Places& places) {
@@ -51,16 +51,16 @@ Places at_nearest(Index first, Index last, Index unit, int pieces) {
   return places;
 }
 
-/// An axis that was cut. joins: whether pieces begin at multiples of 4 blocks of a Reduction, or `unit` was
-/// given.
+/// An axis that was cut into pieces. joins: true if each piece is a whole number of groups of 4 blocks of a
+/// Reduction, so that ranks exchange fewer sums; also true for an axis cut at multiples of a given `unit`.
 struct Cut {
   Places places;
   bool joins;
 };
 
-/// unit: 0 for blocks of a Reduction. Then cuts lie at multiples of 4 or 16 blocks if this enlarges the
-/// largest part by at most 2 % and leaves no further rank without points. The ranks then exchange only 1/64
-/// or 1/64² of the sums.
+/// unit: cuts lie at multiples of this number of points; 0: at multiples of a block of a Reduction, or of 4
+/// or 16 blocks if this enlarges the largest part by at most 2 % and leaves no further rank without points.
+/// With 4 or 16 blocks the ranks exchange only 1/64 or 1/64² of the sums (in three dimensions).
 template <int N>
 Cut cut_of(const IndexBox<N>& whole, int axis, Index unit, int pieces) {
   const Index first = whole.first[axis], last = whole.last[axis];
@@ -76,7 +76,8 @@ Cut cut_of(const IndexBox<N>& whole, int axis, Index unit, int pieces) {
   return {places, pieces == 1};
 }
 
-/// Calls use() for every way to write `ranks` as a product of numbers of pieces; asked[axis] ≠ 0 is kept.
+/// Calls use() for every way to write `ranks` as a product of numbers of pieces. If asked[axis] is not 0, the
+/// axis has that many pieces.
 template <int N, class Use>
 void for_each_factors(int ranks, const std::array<int, N>& asked, std::array<int, N>& pieces, int axis,
                       const Use& use) {

@@ -35,7 +35,7 @@ struct CartesianSettings {
   /// smallest faces between parts is used.
   std::array<int, N> pieces{};
   /// Relative amount by which a part counts as larger in this choice if cuts are not at multiples of 4
-  /// blocks: the cost of adding a number per block on the host.
+  /// blocks: it stands for the time in which the host adds one number per block.
   double not_joining = 0;
 };
 

@@ -25,8 +25,8 @@ namespace terrane {
 template <class T>
 class Exchange {
  public:
-  /// The contents of one message. Messages between two ranks are in the same order on both ranks; or, if they
-  /// go through the host, may have different tags (0 … 10000) instead.
+  /// The contents of one message. Both ranks list the messages between them in the same order; or, if
+  /// messages go through the host, they may use different tags (0 … 10000) instead.
   struct Parcel {
     int rank, tag;
     Index first;  ///< index of its first element in the packed array
@@ -37,8 +37,8 @@ class Exchange {
   using Move = std::function<void(Stream& stream, T* packed)>;
 
   /// Collective. stream: a stream of the device that holds the arrays. most: the largest factor `times` of
-  /// begin(). Messages of an exchange never match others of the Comm. The Comm must outlive it. Throws
-  /// MemoryError.
+  /// begin(). Messages of an exchange are never mistaken for others of the Comm. The Comm must outlive this
+  /// object. Throws MemoryError.
   Exchange(Stream& stream, std::vector<Parcel> out, std::vector<Parcel> in, Index most, Comm& comm);
 
   /// Collective: calls `pack` after the work already begun on the stream, and begins to send what it packs.

@@ -27,8 +27,8 @@ class PeerFields {
 
   /// Collective; null on all ranks if this is impossible: no GPUs, ranks that share a GPU, or several
   /// machines. fields: equally many on every rank, of whole_pieces() elements; they must outlive this object
-  /// and not move. neighbours: ranks; each must list this rank, too. The Comm must outlive it. Throws
-  /// MemoryError, on all ranks.
+  /// and not move. neighbours: ranks; each must list this rank, too. The Comm must outlive this object.
+  /// Throws MemoryError, on all ranks.
   static std::unique_ptr<PeerFields> make(Stream& stream, std::span<Buffer<T>* const> fields,
                                           std::span<const int> neighbours, Comm& comm);
   /// Collective, except during stack unwinding: no rank may free its fields while others have them open.

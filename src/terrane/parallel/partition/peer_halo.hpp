@@ -27,7 +27,7 @@ class PeerHalo {
   };
   /// Collective; null on all ranks if this is impossible: no GPUs, ranks that share a GPU, or several
   /// machines. received: number of points that each rank receives. A rank that sends to another also receives
-  /// from it. The Comm must outlive it. Throws MemoryError, on all ranks.
+  /// from it. The Comm must outlive this object. Throws MemoryError, on all ranks.
   static std::unique_ptr<PeerHalo> make(Stream& stream, const std::vector<Piece>& out,
                                         const std::vector<Piece>& in, const std::vector<Index>& received,
                                         Comm& comm);

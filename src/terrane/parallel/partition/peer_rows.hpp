@@ -24,7 +24,8 @@ class PeerRows {
   };
   /// Collective; null on all ranks if this is impossible: no GPUs, ranks that share a GPU, or several
   /// machines. send: indices of the array's rows that are sent, parcel after parcel of `out`. A rank that
-  /// sends to another also receives from it. The Comm must outlive it. Throws MemoryError, on all ranks.
+  /// sends to another also receives from it. The Comm must outlive this object. Throws MemoryError, on all
+  /// ranks.
   static std::unique_ptr<PeerRows> make(Stream& stream, std::span<const std::uint32_t> send,
                                         std::span<const Parcel> out, std::span<const Parcel> in, Comm& comm);
   /// Collective, except during stack unwinding.

@@ -161,7 +161,7 @@ class PeerMemory {
 
  private:
   static constexpr std::size_t least_chunk = std::size_t{16} << 20;
-  using Gaps = std::map<std::size_t, std::size_t>;  // first byte of each gap, and its bytes
+  using Gaps = std::map<std::size_t, std::size_t>;  // gaps: first byte → size in bytes
   struct Chunk {
     int number = 0;
     Buffer<std::byte> memory;

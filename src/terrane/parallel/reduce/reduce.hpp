@@ -1,5 +1,6 @@
 // Sums and maxima over boxes, bitwise independent of the number of threads, of thread blocks, of the kind of
-// device and of how ranks divide the box. tree.hpp describes the order of additions.
+// device and of how ranks divide the box. tree.hpp describes the order of additions, and the cells: a block
+// of points, or 64 cells of the next lower level, is one cell.
 //
 // The rule for ranks: each rank's part of the box begins and ends at multiples of a block (4 × 4 × 32 points
 // in three dimensions, 16 × 32 in two, 512 in one), counted from index 0 of the whole problem, or at the ends
@@ -257,7 +258,7 @@ class Reduction {
  public:
   /// Collective: `mine` are the points of `whole` that this rank has; indices are not negative. stream: runs
   /// the kernels. most: largest number of values per point in sums(). Throws ShapeError if parts overlap,
-  /// omit points or are not cut at block boundaries; MemoryError. Stream and Comm must outlive it.
+  /// omit points or are not cut at block boundaries; MemoryError. Stream and Comm must outlive this object.
   Reduction(Stream& stream, const IndexBox<N>& whole, const IndexBox<N>& mine, Comm& comm, int most = 1)
       : stream_(stream), comm_(comm), shares_(whole, mine, comm), mine_(mine), most_(most) {
     cells_.push_back(detail::blocks_of(mine));

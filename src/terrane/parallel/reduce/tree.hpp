@@ -29,7 +29,8 @@ namespace detail {
 
 inline constexpr int lanes = 32, block_rows = 16, fan_in = 64;
 
-/// Number of points of a block, and of blocks joined at a time, along each axis.
+/// block_extent: number of points of a block along an axis. join: number of cells along each axis that are
+/// added to one cell of the next level; the lowest cells are blocks.
 template <int N>
 TERRANE_FN constexpr Index block_extent(int axis) {
   if (axis == N - 1) return N == 1 ? lanes * block_rows : lanes;

@@ -27,7 +27,7 @@ std::vector<T> filled(std::size_t count, const T& value) {
   return all;
 }
 
-/// Gives memory whose numbers have no value until one is written.
+/// An allocator whose numbers are not initialised.
 template <class T>
 struct Unset : std::allocator<T> {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -48,7 +48,8 @@ struct Unset : std::allocator<T> {
   }
 };
 
-/// A list whose new numbers have no value: the threads that write them are the first to touch their pages.
+/// A list whose new numbers are not initialised: the threads that write them are the first to touch their
+/// pages.
 template <class T>
 using UnsetList = std::vector<T, Unset<T>>;
 

@@ -16,8 +16,8 @@ namespace terrane {
 /// The default number of indices in a stretch of for_each_stretch.
 inline constexpr std::size_t stretch_length = std::size_t{1} << 16;
 
-/// Calls piece(first, last) for stretches of consecutive indices that together cover 0 … count − 1. Threads:
-/// as for_each.
+/// Calls piece(first, last) for stretches of consecutive indices that together cover 0 … count − 1. threads:
+/// as for for_each().
 template <class Piece>
 void for_each_stretch(std::size_t count, int threads, const Piece& piece,
                       const std::size_t stretch = stretch_length) {

@@ -61,7 +61,7 @@ class ChunkedOperator : public PartedOperator {
   /// A chunk, [rows][columns of the chunk], either computed in `scratch` (resized by the callee) or in the
   /// operator's own memory.
   struct Seen {
-    const double* wide = nullptr;  ///< entries in double precision; null: in single, `narrow`
+    const double* wide = nullptr;  ///< entries in double precision; null: they are in `narrow`
     const float* narrow = nullptr;
   };
   struct Scratch {
@@ -85,8 +85,8 @@ class ChunkedOperator : public PartedOperator {
   ShareOfParts share_;
 };
 
-/// A matrix that stores its entries in memory: all of them, or those of its share of the parts.  T: double or
-/// float
+/// A matrix that stores its entries in memory: all entries, or those of its ShareOfParts (parted.hpp).  T:
+/// double or float
 template <class T>
 class DenseOperator final : public ChunkedOperator {
  public:

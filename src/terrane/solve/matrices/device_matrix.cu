@@ -24,7 +24,7 @@ template <class T>
 struct SumColumns {
   View<const T> entries;                                    ///< [held columns][rows]
   View<const double> model;                                 ///< [columns of the parts]
-  std::size_t rows, columns, parts, first_part, held_from;  ///< columns, parts: of the whole matrix
+  std::size_t rows, columns, parts, first_part, held_from;  ///< columns, parts: numbers in the whole matrix
   View<double> sums;
   TERRANE_FN void operator()(std::size_t i) const {
     const std::size_t part = first_part + i / rows, row = i % rows;
@@ -48,7 +48,7 @@ struct SumColumns {
   }
 };
 
-/// out [column] = Σ_rows  entry · value, or entry²; value: a group of threads for each column.
+/// out [column] = Σ_rows  entry · value, or Σ_rows  entry² · value. A group of threads computes a column.
 template <class T>
 struct SumRows {
   static constexpr int groups_at_once = 32;

@@ -14,7 +14,7 @@ namespace terrane::solve {
 
 namespace {
 
-/// Solves the eigenproblem of one axis: H^(−1/2) L H^(−1/2) = q Λ qᵀ, so that Q = H^(−1/2) q.
+/// Solves the eigenproblem of one axis (kronecker.hpp): H^(−1/2) L H^(−1/2) = q Λ qᵀ, so that Q = H^(−1/2) q.
 void diagonalise(const std::vector<double>& h, std::vector<double>& q, std::vector<double>& lambda) {
   const std::size_t n = h.size();
   std::vector<double> diagonal(n), beside(n > 0 ? n - 1 : 0);

@@ -1,7 +1,8 @@
 // The operator of smallness and flatness on a tensor mesh, and its exact inverse.
 //
 //   R₀ = α_s H_z⊗H_y⊗H_x + α_x H_z⊗H_y⊗L_x + α_y H_z⊗L_y⊗H_x + α_z L_z⊗H_y⊗H_x
-//   H = diag(widths),  L = Dᵀ diag(1/δ) D,  δ: distance of neighbouring centres
+//   α_s: weight of smallness; α_x, α_y, α_z: weights of flatness along the axes
+//   H = diag(widths),  L = Dᵀ diag(1/δ) D,  D: differences of neighbours,  δ: distance of their centres
 //   L Q = H Q Λ, Qᵀ H Q = I    three small eigenproblems
 //   R₀⁻¹ = (Q_z⊗Q_y⊗Q_x) diag( 1/(α_s + α_x λ_x + α_y λ_y + α_z λ_z) ) (Q_z⊗Q_y⊗Q_x)ᵀ
 //

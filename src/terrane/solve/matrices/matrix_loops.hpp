@@ -1,8 +1,8 @@
 // The loops of matrix_kernels.hpp, included once for each instruction set by files made from
 // matrix_kernels.cpp.in.
 //
-// multiply() holds a tile of 4 rows and 2 packs of C in registers: per step of k it loads 2 packs of B and 4
-// numbers of A for 8 fused multiplications, so B comes from the cache once for every 4 rows.
+// multiply() holds a tile of 4 rows and 2 packs (SIMD registers) of C in registers: per step of k it loads 2
+// packs of B and 4 numbers of A for 8 fused multiplications, so B comes from the cache once for every 4 rows.
 #pragma once
 
 #include "terrane/math/pack.hpp"
@@ -21,8 +21,8 @@ Pack load(const T* at) {
   return Pack(at, element_aligned);
 }
 
-/// The sum is kept in four packs, so that additions do not wait for each other; they are joined in a fixed
-/// order.
+/// The sum is kept in four packs, so that additions do not wait for each other; at the end these are added in
+/// a fixed order.
 template <class T>
 double dot(const T* a, const double* b, std::size_t n) {
   Pack sum[4] = {Pack(0), Pack(0), Pack(0), Pack(0)};

@@ -61,8 +61,8 @@ void broadcast(Comm& comm, std::span<double> values) { comm.broadcast(std::as_wr
 
 }  // namespace
 
-/// Sends an order to all ranks. Until all have reported that none failed, parted_ is true: the ranks count as
-/// having left.
+/// Sends an order to all ranks. Until all have reported that none failed, parted_ is true: the other ranks
+/// count as having left serve_products().
 void Workers::begin(Wanted wanted, std::size_t number) {
   Order order{wanted, static_cast<std::uint32_t>(number)};
   comm_.broadcast(std::as_writable_bytes(std::span(&order, 1)), 0);

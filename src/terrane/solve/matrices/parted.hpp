@@ -48,11 +48,11 @@ class PartedOperator : public LinearOperator {
 };
 
 /// On rank 0: keeps track of the shared operators for which the other ranks compute products. Those ranks run
-/// serve_products() from the first operator on until the last is destroyed; or, if stay() was called, until
-/// this object is.
+/// serve_products() from the first operator on until the last operator is destroyed; or, if stay() was
+/// called, until this object is destroyed.
 class Workers {
  public:
-  /// comm: must outlive it
+  /// comm: must outlive this object
   explicit Workers(Comm& comm) : comm_(comm) {}
   ~Workers();
   Workers(const Workers&) = delete;
@@ -80,7 +80,7 @@ class Workers {
   Comm& comm_;
   bool stays_ = false;
   std::size_t operators_ = 0, next_ = 0;  ///< number of operators that exist; number of the next one
-  bool parted_ = false;                   ///< true: a rank has failed, and all have left
+  bool parted_ = false;                   ///< true: a rank has failed, and all have left serve_products()
 };
 
 /// Rank 0's side of a shared operator, used like any other. The other ranks hold their shares in

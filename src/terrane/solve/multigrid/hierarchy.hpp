@@ -160,7 +160,7 @@ struct AxisLists {
     std::vector<T> all;
     for (const auto* list : {&along, &across, &below, &above})
       for (const double value : *list) all.push_back(static_cast<T>(value));
-    all.resize(all.size() + 16);  // host_passes.cpp reads whole registers
+    all.resize(all.size() + 16);  // host_passes.cpp reads whole registers, beyond the end of a list
     there = Buffer<T>(stream, std::span<const T>(all.data(), all.size()));
   }
   View<const T> part(std::size_t first, std::size_t count) const {
@@ -200,7 +200,7 @@ struct ListProducts {
   double shift = 0;
 };
 
-// The cycle calls these for both kinds of networks.
+// Views for kernels; the cycle calls seen() for both kinds of networks.
 template <class T>
 NetworkView<T> seen(const Network<T>& network) {
   return NetworkView<T>(network);
@@ -298,7 +298,7 @@ struct Level {
   bool smooth = true;            // false: only an intermediate step of coarsening
   Step step;                     // coarsening to the next level
   Buffer<std::int32_t> removed;  // result of keep_removed(), if it was called
-  Field<V> b, u, v;
+  Field<V> b, u, v;              // right-hand side, solution, and work: first smoothing step or residual
 
   /// The part and `points` points on each side of it, within the grid; the whole of `held` if the level is
   /// not shared.
@@ -330,7 +330,8 @@ void for_rest(IndexBox<3> all, const IndexBox<3>& part, const Use& use) {
   }
 }
 
-/// Chebyshev polynomial of degree 2 on D⁻¹A for [λ/6, λ], λ = 2.
+/// Coefficients of the smoother: a Chebyshev polynomial of degree 2 of D⁻¹A, D the diagonal of A, for the
+/// interval [λ/6, λ], λ = 2 (multigrid.hpp).
 struct Smoother {
   static constexpr double most = 2, least = most / 6;
   static constexpr double middle = (most + least) / 2, half = (most - least) / 2;
@@ -367,11 +368,11 @@ struct Multigrid<V>::Levels final : Hierarchy {
   using T = Real;
   using L = Level<V, Net>;
   std::vector<L> levels;
-  Index together;     // levels with fewer points are whole on every rank
+  Index together;     // levels with fewer points are computed whole on every rank
   bool axis_by_axis;  // transfers between levels: a kernel per axis, else one for all axes
   bool in_passes;     // whether a CPU smooths and transfers by the passes of host_passes.hpp
   Index flat_up_to;   // largest number of points of levels whose transfers have no branches
-  static constexpr Index few_points = 1728;  // largest size of levels computed by one block of threads
+  static constexpr Index few_points = 1728;  // most points of a level computed by one block of threads
   std::size_t few_from = std::numeric_limits<std::size_t>::max();
   SharedMemory own_memory;
   SharedMemory* memory;  // memory for fields that are never needed simultaneously
@@ -384,8 +385,8 @@ struct Multigrid<V>::Levels final : Hierarchy {
   ClearLayers<V> lent_layers{};
   After after = After::kernel;  // After::events if other streams copy halos from neighbours
 
-  /// fewer: levels with fewer points are whole on every rank. make_finest(): returns level 0 with its
-  /// network.
+  /// fewer: levels with fewer points are computed whole on every rank. make_finest(): returns level 0 with
+  /// its network.
   template <class Finest>
   Levels(Stream& stream, const std::array<AxisSpacing, 3>& spacing, Index fewer, Transfers transfers,
          const InTurn& in_turn, const Finest& make_finest)
@@ -518,7 +519,7 @@ struct Multigrid<V>::Levels final : Hierarchy {
     level.bring_u(stream);
   }
   /// Whether a kernel reads the network before the previous kernel has ended: on small levels, where waiting
-  /// for that would take as long as the kernel itself. The same on any number of ranks.
+  /// for the previous kernel would take as long as the kernel itself. The same on any number of ranks.
   bool asks_early(std::size_t l) const {
     constexpr Index most = Index{1} << 18;
     return !axis_by_axis && levels[l].cut.whole.count() <= most;
@@ -639,7 +640,7 @@ struct Multigrid<V>::Levels final : Hierarchy {
     }
     if (level.grid) level.grid->template prepare<V>(stream);
     enum : std::size_t { first_between, second_between, b_of_level, u_of_level, v_of_level, kinds = 3 };
-    // Other fields use these two places only if other cycles share the memory; then u does not alternate.
+    // These two places have other uses only if other cycles share the memory, and then u does not alternate.
     const auto alternating = b_of_level + smooth % 2;
     const auto at = [&](std::size_t place) { return Field<V>(stream, level.held, *memory, place); };
     if (!level.smooth) {

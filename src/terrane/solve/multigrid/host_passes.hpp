@@ -3,8 +3,9 @@
 // The pass down computes, plane after plane, both steps of the smoother, the residual, and its restriction
 // along east, north and up. The pass up computes the interpolation along up, north and east, adds this to u
 // of the pass down, and computes both steps of the smoother. A step needs three planes of the previous step,
-// which stay in the cache of the core: a pass reads b, S and conductances once and writes one field. Threads
-// divide a level into blocks of planes and rows; up to three points around a block are computed again.
+// which stay in the cache of the core: a pass reads the right-hand side, the storage S and conductances once
+// and writes one field. Threads divide a level into blocks of planes and rows; up to three points around a
+// block are computed again.
 //
 // Every value is computed by the formulas of kernels.hpp and rounded in the same way: the result has the same
 // bits as the slower separate kernels (Transfers::axis_by_axis).

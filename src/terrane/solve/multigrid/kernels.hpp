@@ -26,7 +26,7 @@ struct Thinning {
 /// A Thinning in the format of kernels that work along all axes: one 32-bit number per point.
 struct PackedThinning {
   View<const std::int32_t> taken;  // [coarse points] 4 kept(I) + removed_above(I) · 2 + removed_below(I)
-  View<const std::int32_t> lies;   // [fine points] 2 below(p) + (is it p itself?)
+  View<const std::int32_t> lies;   // [fine points] 2 below(p), + 1 if below(p) is p itself
 };
 
 /// Weights by which a removed point is interpolated from its neighbours below and above on the axis.
@@ -91,7 +91,7 @@ struct CoarseLinkAlong {
 /// link's two ends.
 template <class T, int Axis, int Across>
 struct CoarseLinkAcross {
-  GridView<const T> along, fine;  // c of Axis, c of Across
+  GridView<const T> along, fine;  // conductances along Axis, along Across
   Thinning thinning;
   Index points;  // number of points along the axis Across
   GridView<T> coarse;
@@ -130,8 +130,8 @@ struct CoarseLinkAcross {
   }
 };
 
-/// coarse = Pᵀ fine: a point's own value plus the weighted values of its removed neighbours. Used for
-/// residuals and for S.
+/// coarse = Pᵀ fine, P the interpolation: a point's own value plus the weighted values of its removed
+/// neighbours. Used for residuals and for the storage S.
 template <class V, int Axis, class W>
 struct Restrict {
   W weights;
@@ -156,7 +156,7 @@ struct Restrict {
   }
 };
 
-/// fine = P coarse, or fine += P coarse.
+/// fine = P coarse, or fine += P coarse, P the interpolation.
 template <class V, int Axis, bool Add, class W>
 struct Interpolate {
   W weights;
@@ -396,14 +396,14 @@ struct InterpolateTogether {
   }
 };
 
-/// r = b − A u
+/// r = b − A u, A the network.
 template <class V, class A>
 struct Residual {
   A a;
   typename Values<V>::In b, u;
   typename Values<V>::Out r;
   bool choice() const requires requires(const A& net) { net.shift; }
-  { return a.shift == 0; }  // sweep.hpp
+  { return a.shift == 0; }  // whether A has no storage (sweep.hpp)
   TERRANE_FN void operator()(Index k, Index j, Index i) const { with(a.coefficients(k, j, i), k, j, i); }
   template <class C>
   TERRANE_FN void with(const C& c, Index k, Index j, Index i) const {
@@ -411,7 +411,7 @@ struct Residual {
   }
 };
 
-/// u = weight D⁻¹ b: the first step of the smoother, from u = 0.
+/// u = weight D⁻¹ b: the first step of the smoother, from u = 0. D: the diagonal of A.
 template <class V, class A>
 struct FirstStep {
   A a;
@@ -419,13 +419,13 @@ struct FirstStep {
   RealOf<V> weight;
   typename Values<V>::Out u;
   bool choice() const requires requires(const A& net) { net.shift; }
-  { return a.shift == 0; }  // sweep.hpp
+  { return a.shift == 0; }  // whether A has no storage (sweep.hpp)
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
     put(u, k, j, i, weight * a.template over_diagonal<V>(b(k, j, i), k, j, i));
   }
 };
 
-/// next = u + momentum (u − before) + weight D⁻¹ (b − A u), where `next` holds `before`.
+/// next = u + momentum (u − before) + weight D⁻¹ (b − A u). The array `next` contains `before` initially.
 template <class V, class A>
 struct ChebyshevStep {
   A a;
@@ -433,7 +433,7 @@ struct ChebyshevStep {
   RealOf<V> momentum, weight;
   typename Values<V>::Out next;
   bool choice() const requires requires(const A& net) { net.shift; }
-  { return a.shift == 0; }  // sweep.hpp
+  { return a.shift == 0; }  // whether A has no storage (sweep.hpp)
   TERRANE_FN void operator()(Index k, Index j, Index i) const { with(a.coefficients(k, j, i), k, j, i); }
   template <class C>
   TERRANE_FN void with(const C& c, Index k, Index j, Index i) const {
@@ -442,7 +442,7 @@ struct ChebyshevStep {
     put(next, k, j, i, here + momentum * (here - last) + weight * step);
   }
 };
-/// The same if `before` is zero, or has zero weight.
+/// A ChebyshevStep for which `before` is zero (or momentum is): the array `next` is not read.
 template <class V, class A>
 struct ChebyshevStepFromZero {
   A a;
@@ -450,7 +450,7 @@ struct ChebyshevStepFromZero {
   RealOf<V> momentum, weight;
   typename Values<V>::Out next;
   bool choice() const requires requires(const A& net) { net.shift; }
-  { return a.shift == 0; }  // sweep.hpp
+  { return a.shift == 0; }  // whether A has no storage (sweep.hpp)
   TERRANE_FN void operator()(Index k, Index j, Index i) const { with(a.coefficients(k, j, i), k, j, i); }
   template <class C>
   TERRANE_FN void with(const C& c, Index k, Index j, Index i) const {

@@ -2,14 +2,15 @@
 // gradients.
 //
 // Coarsening by a growing target spacing H: on each axis separately, a point p is removed if p−1 stays and
-// h_{p−½} + h_{p+½} ≤ 2H; H starts at 1.5 times the smallest spacing and doubles from level to level. So only
-// directions with short spacings are coarsened, coarser levels become isotropic, and a pointwise smoother
-// suffices on any stretched grid.
+// the sum of the spacings to its two neighbours, h_{p−½} + h_{p+½}, is at most 2H. H starts at 1.5 times the
+// smallest spacing and doubles from level to level. So only directions with short spacings are coarsened,
+// coarser levels become isotropic, and a pointwise smoother suffices on any stretched grid.
 //
 // A removed point f between its neighbours L and R gets the value w_L u_L + w_R u_R with w_L = c(f)/(c(f) +
-// c(f+1)), w_R = 1 − w_L, the weights of its own conductances. In the coarse network, a conductance along the
-// axis is that of two fine ones in series; across the axis it is the fine one plus shares of those at removed
-// neighbours, and S likewise. The coarse A is again a 7-point M-matrix.
+// c(f+1)), w_R = 1 − w_L: its own conductances c to them are the weights. In the coarse network, a
+// conductance along the axis is that of two fine ones in series; across the axis it is the fine one plus
+// shares of those at removed neighbours. The coarse S is likewise the fine one plus shares of S at removed
+// neighbours. The coarse A is again a 7-point M-matrix.
 //
 // The smoother is a Chebyshev polynomial of degree 2 on D⁻¹A, for the interval [λ/6, λ] with λ = 2
 // (Gershgorin), the same before and after the coarse correction; restriction is the transpose of
@@ -42,9 +43,9 @@ enum class Transfers { quickest, axis_by_axis, together, together_flat, in_passe
 /// beginning to its end. Several Multigrids may share it if their cycles never overlap in time.
 struct InTurn {
   SharedMemory* memory = nullptr;
-  /// true: only b and v of the finest level are in `memory`, at `place`. Then the solution may share memory
-  /// with coarser levels, so it is valid only until the next cycle and cannot be swapped. false: all fields
-  /// except the solution are in `memory`.
+  /// true: only the right-hand side and a work field of the finest level are in `memory`, at `place`. Then
+  /// the solution may share memory with coarser levels, so it is valid only until the next cycle and cannot
+  /// be swapped. false: all fields except the solution are in `memory`.
   bool finest_alone = false;
   std::size_t place = 0;
   /// With finest_alone and one rank: places for large fields of coarser levels, which are stored there one
@@ -77,8 +78,8 @@ struct RightHandSide {
   TERRANE_FN void take(Index k, Index j, Index i, V value) const { put(b, k, j, i, value); }
 };
 
-/// V: number type of the cycle, float, double or Complex of these; the conductances are real. The bits do not
-/// depend on the number of threads and ranks.
+/// V: number type of the cycle, float, double or Complex of these; the conductances are real. The bits of
+/// results do not depend on the number of threads and ranks.
 template <class V>
 class Multigrid {
  public:
@@ -91,7 +92,8 @@ class Multigrid {
   Multigrid(Stream& stream, const Network<double>& fine, const std::array<AxisSpacing, 3>& spacing,
             Transfers transfers = Transfers::quickest, InTurn memory = {});
   /// Collective: for a grid that is divided among ranks; `fine` is this rank's part of the network, with
-  /// halos around the links (link_field()). together: levels with fewer points are whole on every rank.
+  /// halos around the links (link_field()). together: levels with fewer points are computed whole on every
+  /// rank.
   Multigrid(Stream& stream, const Network<double>& fine, const std::array<AxisSpacing, 3>& spacing,
             const SharedGrid<double>& grid, Index together = as_messages_go,
             Transfers transfers = Transfers::quickest, InTurn memory = {});
@@ -110,7 +112,7 @@ class Multigrid {
   /// solution() is z, including its halo.
   Field<V>& right();
   void cycle(Stream& stream) { cycle(stream, false); }
-  /// The same if kernels write r by take() of a Beginning.
+  /// cycle() if kernels write r by take() of this Beginning instead of into right().
   template <class A>
   Beginning<V, A> beginning() {
     Beginning<V, A> made;

@@ -24,7 +24,7 @@ struct Apply {
   TERRANE_FN void operator()(Index k, Index j, Index i) const { q(k, j, i) = a.apply(p, k, j, i); }
 };
 
-/// The same, and pᵀq.
+/// q = A p; returns pᵀq of the point.
 template <class A>
 struct ApplyAndProduct {
   A a;
@@ -105,7 +105,7 @@ struct NewDirection {
   double beta;
   GridView<const double> z;
   GridView<double> p;
-  bool choice() const { return beta == 0; }  // sweep.hpp
+  bool choice() const { return beta == 0; }  // read by sweep.hpp
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
     p(k, j, i) = beta == 0 ? z(k, j, i) : z(k, j, i) + beta * p(k, j, i);
   }
@@ -127,7 +127,7 @@ struct InverseDiagonal {
   }
 };
 
-/// z = d r
+/// z = d r, with d = 1/diag(A).
 struct Multiply {
   View<const double, 3> d, r;
   View<double, 3> z;
@@ -143,7 +143,7 @@ TERRANE_FN double stored_product(double a, double b) {
 #endif
 }
 
-/// r z, where z = d r
+/// r z, where z = d r and d = 1/diag(A).
 struct WeightedSquare {
   GridView<const double> d, r;
   TERRANE_FN double operator()(Index k, Index j, Index i) const {
@@ -160,7 +160,7 @@ struct AdvanceWeighted {
     return {{left * left, left * stored_product(weight, left)}};
   }
 };
-/// p = z + β p
+/// p = z + β p, where z = d r and d = 1/diag(A).
 struct NewWeightedDirection {
   Scalar kept;
   View<const double, 3> d, r;
@@ -212,7 +212,7 @@ class PointSpace {
     return sum(ApplyAndProduct<SplitView>{SplitView(a), p.view(), q.view()});
   }
 
-  /// From here on z = d r is not stored: rᵀz is added up while r is computed.
+  /// From here on z = d r, d = 1/diag(A), is not stored: rᵀz is added up while r is computed.
   void leave_out_z(const Field<double>& d) {
     inverse_ = &d;
     gradients_.emplace(stream_.device());
@@ -281,7 +281,7 @@ class PointSpace {
   Alone alone_;
   IndexBox<3> part_;
   Reduction<3> sums_;
-  const Field<double>* inverse_ = nullptr;  // d, if z is not stored
+  const Field<double>* inverse_ = nullptr;  // d = 1/diag(A), if z is not stored
   std::optional<double> product_;           // rᵀz for the latest r
   std::optional<DeviceGradients<double>> gradients_;
 };

@@ -2,10 +2,10 @@
 // nothing.
 //
 // krylov.hpp contains the loop. Memory traffic per iteration and point in double precision, without that of
-// B: q = A p reads p and 3 conductances and writes q (40 bytes), pᵀq reads 2 (16), x and r read 4 and write 2
-// (48), ‖r‖² reads 1 (8), rᵀz reads 2 (16), p reads 2 and writes 1 (24): 152 bytes. Devices add up pᵀq and
-// ‖r‖² while they compute q and r: 128 bytes. If B is the diagonal, they add up rᵀz at the same time and do
-// not store z: A p 40, x and r 56, p 32, 128 bytes in all.
+// the preconditioner B: q = A p reads p and 3 conductances and writes q (40 bytes), pᵀq reads 2 numbers (16),
+// x and r read 4 and write 2 (48), ‖r‖² reads 1 (8), rᵀz reads 2 (16), p reads 2 and writes 1 (24): 152
+// bytes. Devices add up pᵀq and ‖r‖² while they compute q and r: 128 bytes. If B is the diagonal, they add up
+// rᵀz at the same time and do not store z: A p 40, x and r 56, p 32, 128 bytes in all.
 //
 // Sums are added in a fixed order (parallel/reduce): the same bits for any number of threads and ranks.
 #pragma once
@@ -40,18 +40,19 @@ void apply(Stream& stream, const SplitNetwork& network, const Field<double>& p, 
 
 /// Solves A x = b, starting from the given x. Returns how the iteration ended; after a breakdown or values
 /// that are not finite, x is the last iterate before it. With a `grid`, network, b and x are this rank's part
-/// of the grid, and the call is collective, as B is. scratch: null, or memory in whose place 0 q and z are
-/// stored; B may use that memory while it computes z (InTurn of multigrid.hpp). Throws MemoryError.
+/// of the grid, and both this call and `precondition` are collective. scratch: null, or memory in whose place
+/// 0 q and z are stored; B may use that memory while it computes z (InTurn of multigrid.hpp). Throws
+/// MemoryError.
 SolveReport conjugate_gradients(Stream& stream, const Network<double>& network, const Field<double>& b,
                                 Field<double>& x, const Preconditioner& precondition,
                                 const Stopping& stopping = {}, const SharedGrid<double>* grid = nullptr,
                                 SharedMemory* scratch = nullptr);
-/// The same for a SplitNetwork: the same bits on CPUs, and 12 bytes less per point.
+/// The same for a SplitNetwork: the same bits on CPUs, and 12 bytes less of memory per point.
 SolveReport conjugate_gradients(Stream& stream, const SplitNetwork& network, const Field<double>& b,
                                 Field<double>& x, const Preconditioner& precondition,
                                 const Stopping& stopping = {}, const SharedGrid<double>* grid = nullptr,
                                 SharedMemory* scratch = nullptr);
-/// The same preconditioned by the diagonal, in fewer passes over memory on devices.
+/// The same with the diagonal as preconditioner, in fewer passes over memory on devices.
 SolveReport conjugate_gradients(Stream& stream, const Network<double>& network, const Field<double>& b,
                                 Field<double>& x, const Jacobi& precondition, const Stopping& stopping = {},
                                 const SharedGrid<double>* grid = nullptr);

@@ -2,10 +2,11 @@
 //
 //   (A u)_P = Σ_a [ c_a(P) (u_P − u_{P−e_a}) + c_a(P+e_a) (u_P − u_{P+e_a}) ] + s S_P u_P
 //
-// c_a(P) ≥ 0 is the conductance between the points P−e_a and P. Points beyond the grid are grounded (u = 0):
-// a wall whose link has its conductance is a Dirichlet or Robin boundary, a wall of conductance 0 a natural
-// (Neumann) boundary. S ≥ 0 is storage or leakage per point, s ≥ 0 a scalar. So A is a symmetric M-matrix,
-// and positive definite if any link or S grounds the network. If u is complex, the last term is i s S_P u_P.
+// c_a(P) ≥ 0 is the conductance between the points P−e_a and P, which are neighbours on axis a. Points beyond
+// the grid are grounded (u = 0): a wall with conductance is a Dirichlet or Robin boundary, a wall of
+// conductance 0 a natural (Neumann) boundary. S ≥ 0 is storage or leakage per point, s ≥ 0 a scalar. So A is
+// a symmetric M-matrix, and positive definite if any link or S grounds the network. If u is complex, the last
+// term is i s S_P u_P.
 //
 // Axes are numbered as in arrays: 0 up, 1 north, 2 east. A field has a layer of points around it, zero beyond
 // the grid; with several ranks it is the halo.
@@ -219,7 +220,7 @@ Field<T> link_field(Stream& stream, const IndexBox<3>& points) {
 /// to the last bit if c_a is 0 or within the range of float; if it is below that range, c_a is rounded.
 struct SplitNetwork {
   std::array<Field<float>, 3> rounded;       ///< shared with the finest level of a Multigrid
-  std::array<Field<std::int32_t>, 3> steps;  ///< at the points, and at those above the last
+  std::array<Field<std::int32_t>, 3> steps;  ///< at the points, and one point beyond the last along the axis
 
   const IndexBox<3>& points() const { return steps[0].points(); }
 };

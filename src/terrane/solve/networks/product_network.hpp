@@ -15,7 +15,7 @@ namespace terrane::solve {
 
 struct ProductNetwork {
   IndexBox<3> part;  ///< the points that a rank has
-  /// g_a [n + 1] and m_a [n] for the axes a = up, north and east of the whole grid.
+  /// g_a [n + 1] and m_a [n] for the axes a = up, north and east of the whole grid, each with n points.
   std::array<std::vector<double>, 3> along, across;
   const Field<double>* storage = nullptr;  ///< S; null: none
   double shift = 0;                        ///< s
@@ -38,7 +38,7 @@ struct ProductView {
                    high * wide * (along[east](i) + along[east](i + 1)));
     return Values<V>::divided(value, sum, shift == T(0) ? T(0) : shift * storage(k, j, i));
   }
-  /// As in NetworkView: coefficients of A at a point; with the factors m of its three axes.
+  /// As in NetworkView: the coefficients of A at a point; here with the factors m of the three axes.
   struct Coefficients {
     T high, wide, deep, below, above, south, to_north, west, to_east, held;
   };

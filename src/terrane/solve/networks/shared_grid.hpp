@@ -23,9 +23,9 @@ struct Around {
 template <class T>
 class SharedGrid {
  public:
-  /// Cuts the grid at blocks of a Reduction into as many parts as ranks, for sums that are finished on the
-  /// host. On a device with 401³ points, sums would take twice as long as the rest if cuts were not at
-  /// multiples of several blocks.
+  /// Cuts the grid at blocks of a Reduction into as many parts as ranks. On a device, partitions whose cuts
+  /// are not at multiples of several blocks count as twice as large: the host finishes their sums, which with
+  /// 401³ points would take twice as long as the rest.
   SharedGrid(const IndexBox<3>& whole, Comm& comm, Device device)
       : SharedGrid(cut(whole, comm.size(), CartesianSettings<3>{{}, {}, device.has_own_memory() ? 1.0 : 0.0}),
                    comm) {}
@@ -40,8 +40,8 @@ class SharedGrid {
   /// Keeps the memory for messages between the ranks' GPUs as long as this grid exists, so that halos made
   /// one after the other reuse it.
   void keep_memory(Stream& stream) const;
-  /// Allocates the halo that bring() needs for fields of V. Otherwise the first bring() allocates it, so that
-  /// this call cannot be recorded in a Graph. Throws MemoryError.
+  /// Allocates the halo that bring() needs for fields of V. Without this call the first bring() allocates it,
+  /// and a bring() that allocates cannot be recorded in a Graph. Throws MemoryError.
   template <class V>
   void prepare(Stream& stream) const;
   /// Fills the halo of this rank's part of a field with values of other ranks. early: the kernel may be
