@@ -39,8 +39,8 @@ const ReferenceEllipsoid& ellipsoid_from_name(std::string_view name);
 /// Normal gravity in m/s².  latitude: geodetic, degrees; height: above the ellipsoid, m.
 double normal_gravity(double latitude, double height, const ReferenceEllipsoid& ellipsoid = wgs84);
 
-/// The same for arrays, all [n]. Throws ShapeError (lengths differ), InputError (a latitude beyond ±90°, NaN;
-/// with its row).
+/// Normal gravity at n points; all arrays are [n]. Throws ShapeError (lengths differ), InputError that names
+/// the row of a latitude beyond ±90° or of a value that is not finite.
 std::vector<double> normal_gravity(std::span<const double> latitude, std::span<const double> height,
                                    const ReferenceEllipsoid& ellipsoid = wgs84);
 

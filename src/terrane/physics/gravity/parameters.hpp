@@ -45,16 +45,16 @@ inline constexpr double single_accuracy = 2e-6;
 
 struct Parameters {
   ChannelSet channels{Channel::g_u};
-  /// Relative error allowed, norm-wise (V, |g| and ‖Γ‖ separately). Direct method: relative to the field of
-  /// each prism-station pair; lattice, tree and fmm: relative to the largest value over the survey. From
-  /// best_accuracy to loosest_accuracy.
+  /// Relative error allowed, norm-wise: of the potential V, the vector |g| and the tensor ‖Γ‖ separately.
+  /// Direct method: relative to the field of each prism-station pair; lattice, tree and fmm: relative to the
+  /// largest value over the survey. From best_accuracy to loosest_accuracy.
   double accuracy = default_accuracy;
   Method method = Method::automatic;
   Partition partition = Partition::automatic;
   SingularPolicy singular = SingularPolicy::nan;
   Precision precision = Precision::double_precision;
   double gravitational_constant = default_gravitational_constant;  ///< m³ kg⁻¹ s⁻²
-  std::size_t verify = 0;  ///< stations, spread over the survey, to recompute in quadruple precision
+  std::size_t verify = 0;  ///< number of stations to recompute in quadruple precision, spread over the survey
   Device device;           ///< automatic: a GPU if there is one and the run is long enough
   int threads = 0;         ///< CPU threads; 0: the number that OpenMP chooses
   std::size_t memory = 0;  ///< most bytes the run may allocate; 0: the free memory of the machine

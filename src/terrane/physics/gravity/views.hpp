@@ -40,8 +40,8 @@ struct Fields {
   ChannelSet channels;
   std::vector<std::span<double>> values;
   std::span<unsigned char> singular;  ///< [n] or empty: 1 at stations where the tensor has no single value
-  /// If given, receives all contacts of stations with prisms, ordered by station. The singular policy is then
-  /// left to the caller: on a face the tensor stays as summed, the mean of both sides.
+  /// If given, receives all contacts of stations with prisms, ordered by station. The caller then applies the
+  /// singular policy: forward() leaves the tensor on a face as summed, the mean of both sides.
   std::vector<Contact>* contacts = nullptr;
 };
 

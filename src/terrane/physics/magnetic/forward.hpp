@@ -1,6 +1,6 @@
-// The magnetic field of magnetized prisms at stations. By Poisson's relation, gravity gradients Γ̂, with G =
-// 1, are computed with each component of the magnetization M as the density; then B = (μ₀/4π) Γ̂ M + μ₀ M,
-// where the last M is that of the matter at the station.
+// The magnetic field of magnetized prisms at stations. By Poisson's relation, gravity gradients Γ̂ (G = 1)
+// are computed with each component of the magnetization M as the density; then B = (μ₀/4π) Γ̂ M + μ₀ M, where
+// the last M is that of the matter at the station.
 #pragma once
 
 #include <array>

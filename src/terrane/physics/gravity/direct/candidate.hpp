@@ -19,7 +19,7 @@ class BarsCandidate {
   /// as_given: cost of the direct sum without merging
   BarsCandidate(const Problem& problem, const DirectCost& as_given);
 
-  /// Whether some prisms would merge, and merging takes less than half of `best` seconds.
+  /// Whether some prisms would merge, and merging them takes less than half of `best`, in seconds.
   bool worth_making(double best) const { return share_ > 0 && 2 * merging_ < best; }
   /// Rough estimate of the seconds, including those of merging. Each bar is close to more stations than a
   /// prism, and near pairs take longer, so this counts four times the cost of the prisms that remain.

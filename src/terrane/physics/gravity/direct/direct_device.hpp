@@ -11,11 +11,11 @@
 namespace terrane::gravity {
 
 /// Uses these parameters: channels, accuracy (of every pair; in single precision limited by single_accuracy),
-/// precision, threads. The views must outlive the sum. in_order: the prisms are already in compact order.
-/// same_stations: a direct sum on the device with these stations and parameters, whose copy of the stations
-/// is used. All GPUs of one kind give bitwise the same result, however the sum is divided; the debug device
-/// agrees with them within the accuracy.
-/// Throws MemoryError when not even a small part fits the device.
+/// precision, threads. The views must outlive the sum. in_order: whether the prisms are already in compact
+/// order (mesh/order.hpp). same_stations: a direct sum on the device with these stations and parameters,
+/// whose copy of the stations is used. All GPUs of one kind give bitwise the same result, however the sum is
+/// divided; the debug device agrees with them within the accuracy. Throws MemoryError when not even a small
+/// part fits the device.
 std::unique_ptr<Summation> direct_sum_on_device(Device device, const Prisms& prisms, const Stations& stations,
                                                 const Parameters& parameters, bool in_order = false,
                                                 const Summation* same_stations = nullptr);

@@ -22,10 +22,10 @@ constexpr std::size_t most_sampled = 24;  // most parts that are sampled to esti
 // Bytes of a part's lists and local expansion before it is summed.
 constexpr std::size_t bytes_per_part = 4096;
 constexpr double split_if_larger = 1.5;  // a cluster this much larger than a box of stations is split first
-constexpr double close_pair_work = 600;  // operations per pack of pairs, all of which are close
+constexpr double close_pair_work = 600;  // operations per pack of pairs if all of them are close
 // Bytes per thread: sums of a part, tables of a translation.
 constexpr std::size_t bytes_per_thread = 1100000;
-constexpr std::size_t group_of_device = 32;  // stations: device_tile of tiles/device_kernels.hpp
+constexpr std::size_t group_of_device = 32;  // stations in a group: device_tile of tiles/device_kernels.hpp
 // Least scale of a local expansion, relative to the extent of all stations and prisms.
 constexpr double least_scale = 1e-8;
 

@@ -2,6 +2,8 @@
 //
 //   V = (v/R) Σ_n P_n(c),  c = (x², y², z²)/R²,  P_n = g_n / n,  g_n = 2/(m−1)! T_n[c, …, c] R⁻ⁿ,  m = n/2
 //
+// v: volume; (x, y, z): the station relative to the centre, at distance R; sums are over n = 2, 4, 6, 8; with
+// an index of an axis, n_i = x_i / R.
 // T_n is a symmetric tensor of rank m that depends on the sides alone. MultipoleCoefficients hold 2/(m−1)!
 // T_n, so that contracting all but one, all but two indices with c gives f_n = 2 ∂P_n and s_n = 2 ∂∂P_n / (2
 // (m − 1)). From ∂(P_n R⁻⁽²ⁿ⁺¹⁾) by the product rule:

@@ -1,6 +1,7 @@
 // The textbook form: Nagy, Papp & Benedek (2000), one logarithm and one arctangent per corner and axis. It is
-// well established, but loses (R/L)⁴ ε and more with distance. Quadruple precision has enough digits for
-// that: in Quad this form is the reference of tests and of `verify`.
+// well established, but its error grows with the distance R from a prism of side L, as (R/L)⁴ ε and more,
+// with ε the rounding unit. Quadruple precision has enough digits for that: in Quad this form is the
+// reference of tests and of `verify`.
 #pragma once
 
 #include "terrane/physics/gravity/formula/prism.hpp"

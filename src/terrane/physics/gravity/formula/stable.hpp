@@ -52,8 +52,9 @@ struct EdgeDifferences {
   TERRANE_FN T mean_over_c() const { return over_c + T(0.5) * over_both; }
 };
 
-/// length: of the edges · db2, dc2: difference of the squared cross coordinates · s[b][c] = sum of the
-/// distances of an edge's ends · ib[a][c], ic[a][b] = reciprocals of those sums for the edges along b and c.
+/// length: of the edges · db2, dc2: differences of their squared coordinates along b and along c · s[b][c] =
+/// sum of the distances of an edge's ends · ib[a][c], ic[a][b] = reciprocals of those sums for the edges
+/// along b and c.
 template <class Distance, class T>
 TERRANE_FN EdgeDifferences<T> edge_differences(const T& length, const T& db2, const T& dc2,
                                                const T (&s)[2][2], const T (&ib)[2][2], const T (&ic)[2][2]) {

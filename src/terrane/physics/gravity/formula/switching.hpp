@@ -1,6 +1,7 @@
 // Which form computes a pair of prism and station, for the accuracy that was requested.
 //
-// With h the distance to the prism's surface, R to its centre, Lmax and Lmin its longest and shortest side:
+// With h the distance to the prism's surface, R to its centre, Lmax and Lmin its longest and shortest side, ε
+// the rounding unit of double precision:
 //   inside, and outside up to h = reach      near form; for stretched prisms in extended precision; prisms
 //                                            with sides beyond 1 : halving_aspect are halved first
 //   beyond reach, R < 3 Lmax                 stable form, general functions
@@ -19,8 +20,8 @@
 namespace terrane::gravity {
 
 struct Switching {
-  /// Up to this aspect the geometric mean of the longest and shortest side is the better measure of a prism's
-  /// size.
+  /// Up to this aspect (longest over shortest side) the geometric mean of the longest and shortest side is
+  /// the better measure of a prism's size.
   static constexpr double compact_aspect = 10;
 
   double multipole_from[4];  ///< least R / Lmax at which order 2, 4, 6, 8 is accurate enough

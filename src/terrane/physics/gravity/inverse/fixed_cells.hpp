@@ -13,12 +13,13 @@ namespace terrane::gravity::inverse {
 
 struct FixedCells {
   std::vector<std::uint32_t> place;  ///< indices of mesh cells
-  std::vector<double> value;         ///< property of each, SI
+  std::vector<double> value;         ///< property of each of these cells, SI
   PrismSet prisms;
   std::vector<std::string> notes;
 };
 
-/// The fixed cells: those with 0 in inversion.active_file, if inversion.reference is a file.
+/// The fixed cells: those that are 0 in inversion.active_file and have a property other than 0 in the file
+/// inversion.reference. None if either file is not given.
 FixedCells read_fixed(const Config& table, const std::string& property, const inversion::Problem& problem,
                       const std::string& mesh_file);
 

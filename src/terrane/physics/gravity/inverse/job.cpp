@@ -110,8 +110,8 @@ constexpr double seconds_per_device_pair = 7e-12, seconds_per_device_entry = 1.3
 // regulariser's inverse, on one core and on an H200.
 constexpr double seconds_per_cell = 8e-9, seconds_per_operation = 5e-11, seconds_per_device_operation = 1e-13;
 constexpr double inverses_without_exact_one = 10;  // iterations of Regulariser::solve() if it is not exact
-constexpr double least_for_a_tree = 1e7;           // entries; below, other storages are fast enough
-constexpr double least_for_fmm = 1e9;              // entries; above, fast multipoles are considered
+constexpr double least_for_a_tree = 1e7;           // entries of G; below, other storages are fast enough
+constexpr double least_for_fmm = 1e9;              // entries of G; above, fast multipoles are considered
 constexpr double expected_products = 60;  // products with G, and with Gᵀ, of an inversion without bounds
 
 /// The active cells as prisms; if air fills the upper part of a cell, only the part below it.
@@ -149,7 +149,8 @@ void check_stations(const SensitivityColumns& source, std::vector<std::string>& 
                     inside.size(), up.size(), inside.front() + 1, up[inside.front()]));
 }
 
-constexpr std::size_t most_groups = 8;  // of stations; each has one height and one position within cells
+constexpr std::size_t most_groups =
+    8;  // most groups of stations on a lattice; each has one height and one position within cells
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -211,7 +212,7 @@ StorageChoice on_cpu(Storage storage, double entries, double team) {
   return choice;
 }
 
-/// The same on a device, with the transfer of vectors across the bus.
+/// Memory and time that a storage needs on a device, with the transfer of vectors across the bus.
 StorageChoice on_device(Device device, Storage storage, double entries, double vectors) {
   StorageChoice choice;
   choice.storage = storage;

@@ -10,7 +10,7 @@
 namespace terrane::gravity::inverse {
 
 namespace {
-constexpr double beside = 1.3, down = 1.1;  // growth of cell sizes
+constexpr double beside = 1.3, down = 1.1;  // factors by which the size of cells grows from one to the next
 constexpr std::size_t most_cells = 500'000;
 
 /// The spacing s of stations on a map or a line, from (length + s)(width + s) = stations s².
@@ -19,8 +19,8 @@ double apart(const std::vector<Position>& stations, const Spread& spread) {
   return (sides + std::sqrt(sides * sides + 4 * more * spread.length * spread.width)) / (2 * more);
 }
 
-/// Even cells below the stations, half as high as wide, down to the lowest place of the ground; beyond them
-/// cells that grow out to the walls `all`.
+/// Even cells below the stations, half as high as wide, down to the lowest place of the ground; beyond them,
+/// to the sides of the box `all`, cells that grow.
 TensorMesh cells_around(const Prism& box, const Prism& all, double lowest, double cell) {
   const auto axis = [&](double low, double high, double from, double to) {
     low = std::max(low - cell / 2, from);
@@ -44,7 +44,7 @@ CellsPlan plan_cells(const std::vector<Position>& stations, const Ground& ground
                      "Give mesh.cell and mesh.depth, or a mesh.");
   double cell = wish.cell.value_or(apart(stations, spread));
   const double depth = wish.depth.value_or(spread.length / 2), first = cell;
-  const double gap = steep ? cell / 4 : cell / 200;  // from the ground up to a station, m
+  const double gap = steep ? cell / 4 : cell / 200;  // distance from the ground up to a station, m
   own = {};
   Relief land{box.bottom - gap, box.bottom - gap};
   if (ground) {

@@ -44,7 +44,7 @@ Fingerprint fingerprint(const SensitivityColumns& source, double accuracy) {
 
 namespace {
 
-/// device: resolved, with memory of its own.
+/// device: must be resolved (not automatic) and have memory of its own.
 std::shared_ptr<const solve::PartedOperator> make_share_on_device(
     Device device, const std::shared_ptr<const SensitivityColumns>& source, const StorageSettings& settings,
     int threads, Progress* progress, const solve::ShareOfParts& share) {

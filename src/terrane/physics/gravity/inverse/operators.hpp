@@ -1,6 +1,6 @@
-// The operator G of an inversion, stored as the job requests, in one process or shared by several ranks: each
-// rank computes, stores and applies its parts of G (solve/matrices/parted.hpp), and rank 0 does everything
-// else.
+// The operator G of an inversion, the sensitivities of data to cells, stored as the job requests, in one
+// process or shared by several ranks: each rank computes, stores and applies its parts of G
+// (solve/matrices/parted.hpp), and rank 0 does everything else.
 #pragma once
 
 #include <filesystem>
@@ -45,8 +45,9 @@ Fingerprint fingerprint(const SensitivityColumns& source, double accuracy);
 
 /// Makes the operator G, with the source's rules for stations inside and on the surface of cells.
 /// settings.storage: not automatic. The ranks of runtime.comm other than 0 must be in inversion::serve(), and
-/// serve the operator until it is destroyed. Adds a note about a file of sensitivities. workers: shared by
-/// several operators that exist at the same time. Throws Cancelled, and any error of another rank.
+/// serve the operator until it is destroyed. Adds to `notes` what happened to a file of sensitivities.
+/// workers: one object for all operators that exist at the same time. Throws Cancelled, and any error of
+/// another rank.
 std::shared_ptr<const solve::LinearOperator> make_operator(
     const std::shared_ptr<const SensitivityColumns>& source, const StorageSettings& settings,
     const Runtime& runtime, std::vector<std::string>& notes,

@@ -1,8 +1,8 @@
 // Prisms on an evenly spaced mesh, stations on grids of its spacing: the sum over prisms is a convolution
 // (lattice_plan.hpp), computed by FFT; in this file on the CPU.
 //
-// K is computed once for each lag, by the kernels of the direct sum at full accuracy. So the result is exact
-// to rounding, about 1e-15 of the largest value (the FFT adds log₂ N roundings).
+// K, the field of one cell, is computed once for each lag, by the kernels of the direct sum at full accuracy.
+// So the result is exact to rounding, about 1e-15 of the largest value (the FFT adds log₂ N roundings).
 #pragma once
 
 #include <memory>
@@ -20,8 +20,8 @@ namespace terrane::gravity {
 
 struct LatticeCost {
   double seconds = 0;             ///< seconds of one core
-  std::size_t memory_bytes = 0;   ///< without keeping the spectra
-  std::size_t spectra_bytes = 0;  ///< additional bytes, to keep the spectra
+  std::size_t memory_bytes = 0;   ///< if the spectra are not kept
+  std::size_t spectra_bytes = 0;  ///< additional bytes if the spectra are kept
 };
 
 /// The convolution for one geometry. With `keep`, spectra of K are kept after the first use, so that further

@@ -3,6 +3,7 @@
 //
 //   field(s) = Σ_layers Σ_c K_layer(s − c) ρ_layer(c),   s, c: position of station and cell, in whole cells
 //
+// K_layer: the field of one cell of the layer with density 1; ρ_layer: densities of the layer's cells.
 // Horizontally the mesh must be evenly spaced; layers may have any thickness, cells may be missing, and no
 // two cells of a layer may overlap. Stations are divided into groups of one height and one offset from the
 // cells: a grid with the spacing of the cells is one group, a grid q times finer is q² groups. Grids need not

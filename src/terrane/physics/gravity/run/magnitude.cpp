@@ -23,14 +23,15 @@ namespace terrane::gravity {
 namespace {
 
 constexpr double rounding_of_pairs = 4e-15, rounding_of_sums = 5e-16;
-constexpr double finest_promise = 1e-14;         // a smaller accuracy means "best"
-constexpr double lost_to_best = 1e-12;           // limit of a warning: "best" has lost three digits
-constexpr double truncations_that_cancel = 1e3;  // measured: errors of pairs add up to < accuracy · S / 200
+constexpr double finest_promise = 1e-14;  // a smaller accuracy means "best"
+constexpr double lost_to_best = 1e-12;    // limit of a warning: "best" has lost three digits
+constexpr double truncations_that_cancel =
+    1e3;  // measured: truncation errors of pairs add up to less than accuracy · S / 200
 // Times on one core.
 constexpr double seconds_per_pair = 8e-9, seconds_per_prism = 100e-9, seconds_per_station = 3e-6;
 constexpr double least_seconds_of_magnitudes = 1e-4;  // the least that a run spends
 constexpr std::size_t few_stations = 32, most_stood_for = 64, leaf = 32;
-constexpr double gradient_of_a_point = 2.449489742783178;  // ‖Γ‖ = √6 m / r³
+constexpr double gradient_of_a_point = 2.449489742783178;  // √6: of a point mass ‖Γ‖ = √6 m / r³
 
 /// A sample of a list: one element of every `step` consecutive ones, at an index that varies.
 class Sample {

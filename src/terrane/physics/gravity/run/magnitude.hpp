@@ -59,7 +59,7 @@ struct Promise {
 };
 
 /// Writes the floor and the estimated error of the requested kinds into the report, and a warning if
-/// cancellation leaves less accuracy than requested. largest: of largest_values(), for this G.
+/// cancellation leaves less accuracy than requested. largest: the result of largest_values(), with this G.
 void report_rounding(const Magnitude& size, const std::array<double, 3>& largest, ChannelSet channels,
                      double gravitational_constant, const Promise& promise, Report& report);
 

@@ -33,7 +33,7 @@ namespace {
 constexpr const MethodEntry* fast_methods[] = {&lattice_method, &tree_method, &fmm_method};
 
 constexpr double fast_enough = 2e-3;     // s; shorter runs need no comparison of methods
-constexpr double gpu_start = 0.3;        // s: time that a GPU needs before it computes anything
+constexpr double gpu_start = 0.3;        // s; the time that a GPU needs before it computes anything
 constexpr double share_of_memory = 0.8;  // fraction of a device's free memory that a run may use
 
 double free_bytes(Device device) { return static_cast<double>(device_memory(device).free); }

@@ -1,6 +1,6 @@
-// G divided into blocks of cells, each of them a part (solve/matrices/parted.hpp): several ranks may share
-// the blocks, each storing only its own. Blocks depend on the cells alone, so a product is bitwise the same
-// for any number of threads and ranks.
+// The sensitivities G divided into blocks of cells, each of them a part (solve/matrices/parted.hpp): several
+// ranks may share the blocks, each storing only its own. Blocks depend on the cells alone, so a product is
+// bitwise the same for any number of threads and ranks.
 //
 // A Block has product(), transpose() and diagonal(), which return Steps, and bytes().
 #pragma once
@@ -19,7 +19,8 @@
 
 namespace terrane::gravity {
 
-/// Returns `accuracy`. Throws InputError: near entries in single precision do not allow it.
+/// Returns `accuracy`. Throws InputError if it is below most_accurate, the best that entries of near cells in
+/// single precision allow.
 inline double accuracy_in_single(double accuracy, double most_accurate, const char* where) {
   if (accuracy >= most_accurate) return accuracy;
   throw InputError(where, "no finer than 1e-7: what is near is kept in single precision");

@@ -3,6 +3,8 @@
 //
 //   d = L2P L2L M2L M2M P2M m + S m          m = P2Mᵀ M2Mᵀ M2Lᵀ L2Lᵀ L2Pᵀ d + Sᵀ d
 //
+// P: cells or stations; M: multipole expansions; L: local expansions; S: entries of near cells.
+//
 // The transpose does the same passes backwards. Boxes sum the weights of their stations, or the sums of their
 // child boxes; clusters add the sums of the boxes that they interact with, and pass them down to their cells.
 // M2Lᵀ is M2L with the two expansions exchanged; L2Lᵀ is M2M, and M2Mᵀ is L2L, with the signs of all centres
@@ -54,7 +56,7 @@ class CellFmm {
     std::uint32_t first, count, child, children;
     int order = -1;           ///< order of the cluster's expansion; −1: none is used
     bool moves = false;       ///< true: its expansion is computed from those of its children
-    std::size_t numbers = 0;  ///< index of its coefficients in the array of all
+    std::size_t numbers = 0;  ///< index of its first coefficient in an array of all
     std::size_t first_box = 0, last_box = 0, first_gathered = 0, last_gathered = 0;
   };
   struct Box {
@@ -62,7 +64,7 @@ class CellFmm {
     double radius;
     std::uint32_t tile, child, children, parent;
     int degree = -1;          ///< degree of the box's local expansion; −1: it has none
-    std::size_t numbers = 0;  ///< index of its coefficients in the array of all
+    std::size_t numbers = 0;  ///< index of its first coefficient in an array of all
     std::size_t first_source = 0, last_source = 0;
   };
   /// An interaction of a cluster and a box: the index of the other one.
@@ -114,7 +116,8 @@ class CellFmm {
   std::vector<Pair> by_box_,
       by_cluster_;  ///< pairs of each box, and of each cluster; the highest orders first
   std::vector<Gathered> gathered_;
-  std::vector<std::vector<std::uint32_t>> around_;  ///< [chunks of cells] indices in gathered_
+  std::vector<std::vector<std::uint32_t>>
+      around_;  ///< [chunks of cells] indices in gathered_ of those that contain cells of the chunk
   std::size_t cluster_numbers_ = 0, box_numbers_ = 0;
   NearEntries near_;
   std::vector<std::size_t> tile_tasks_, leaf_tasks_;

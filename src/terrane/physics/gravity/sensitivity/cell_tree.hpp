@@ -68,7 +68,7 @@ class CellTree {
     std::uint32_t first, count;   ///< range of its cells in the order of the tree
     int order;                    ///< highest order that is used
     std::size_t pieces, gathers;  ///< indices of its first piece and first gathering
-    std::size_t series;           ///< index of its first number in the array of all
+    std::size_t series;           ///< index of its first number in the array of all series
   };
   /// Cells of a cluster whose moments one task computes.
   struct Piece {

@@ -473,7 +473,7 @@ double bytes_of_trees_on_device(const Tree& whole, const TreeCost& counted,
                        taken.cells * (6 * sizeof(double) + sizeof(std::uint32_t)) +
                        (taken.cells / device_tile + all) * (taken.levels + 2) * sizeof(std::uint32_t) +
                        places * (3 * sizeof(double) + sizeof(std::uint32_t));
-  constexpr double largest = 1.5;  // largest tree over the mean of all
+  constexpr double largest = 1.5;  // assumed ratio of the largest tree to the mean
   const double of_all = taken.cells + pieces * moments +
                         taken.gatherings * kinds * series_count(whole.order() + taken.degrees) +
                         (slices_of_far + 1) * kinds * places;

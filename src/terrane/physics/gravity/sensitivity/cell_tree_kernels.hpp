@@ -64,7 +64,8 @@ struct CellsOfLeaf {
   std::uint32_t first_tile, last_tile;
 };
 
-/// An entry of the sparse matrix, to be multiplied by 1/scale^(1 + derivatives).
+/// An entry of the sparse matrix that converts moments to series; to be multiplied by 1/scale^(1 +
+/// derivatives).
 struct Factor {
   double value;
   std::uint32_t other;  ///< column, or row
@@ -93,7 +94,7 @@ struct Batches {
   }
 };
 static_assert(most_degree + 1 <= device_tile);
-inline constexpr int most_columns = 7;  // of a batch: columns of 1, 2, … 7 numbers
+inline constexpr int most_columns = 7;  // in a batch: columns of 1, 2, … 7 numbers are 28 ≤ device_tile
 static_assert(most_columns * (most_columns + 1) / 2 <= device_tile);
 static_assert((most_columns + 1) * (most_columns + 2) / 2 > device_tile);
 
@@ -455,7 +456,7 @@ struct SumAtStations {
   TreeView tree;
   View<const double> far, near;
   View<double> sums;
-  std::size_t first;  ///< index of the first sum of the part
+  std::size_t first;  ///< index in `sums` of the first sum of this part
   TERRANE_FN void operator()(std::size_t i) const {
     const std::size_t places = tree.places(), o = i / places;
     const std::uint32_t station = tree.station[i % places];

@@ -30,7 +30,7 @@ class CellContacts {
   CellContacts(const PrismSet& cells, const KeptStations& stations,
                const std::vector<Observable>& observables, SingularPolicy policy);
 
-  /// Whether no product needs a correction.
+  /// True if no product needs a correction.
   bool empty() const { return all_.empty(); }
   /// Indices of stations with a row in which entries have no value.
   std::vector<std::uint32_t> undefined() const;

@@ -1,5 +1,5 @@
-// G and Gᵀ on a device: with every pair of station and cell computed anew for each product, with the same
-// entries stored there, by FFT on a lattice, or by trees. Counterparts of columns.hpp, lattice_operator.hpp
+// G and Gᵀ on a device: with the entry of every pair of station and cell computed anew for each product, or
+// stored on the device; by FFT on a lattice; or by trees. Counterparts of columns.hpp, lattice_operator.hpp
 // and tree_operator.hpp on the CPU; the vectors of a product are in host memory.
 #pragma once
 

@@ -4,6 +4,9 @@
 //   m   = Σ_o K_o ⋆ d_o             Gᵀ: one transform of d_o, one back per layer; ⋆: correlation, conj(K̂) d̂
 //   s   = Σ_o K_o² ⋆ w_o            diag(GᵀWG), with squared tables
 //
+// m: model; d_o, w_o: data and weights of observable o; K_o: this observable of one cell at all lags; K̂, d̂:
+// transforms.
+//
 // Exact to rounding: 1e-15 of the largest value; layers share no transform in Gᵀ, so deep ones keep their
 // digits. Layers are divided into at most eight parts (solve/matrices/parted.hpp), which several ranks may
 // share: in G each part needs its own inverse transform. Spectra of K are stored: 16 bytes for each wave
@@ -46,7 +49,8 @@ class LatticeParts : public solve::PartedOperator {
   }
   /// K of all observables of a group and layer, before the transform.
   std::vector<LatticeArray> tables(std::size_t group, std::size_t layer) const;
-  /// The index in an array of a station of a group, and of a cell of any layer.
+  /// Indices in an array of a group: of the group's station `station`, and of a cell (the same for all
+  /// layers).
   std::size_t place_of_station(std::size_t group, std::size_t station) const;
   std::size_t place_of_cell(std::size_t group, std::uint32_t cell) const;
 

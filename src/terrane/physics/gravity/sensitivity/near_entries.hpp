@@ -34,7 +34,7 @@ class NearEntries {
   void make(const PrismSet& cells, const Receivers& receivers, const std::vector<Observable>& observables,
             const Switching& switching, int threads, Progress& progress);
 
-  /// value + Σ entries · model at a station of a tile.  stations: their number in the tile
+  /// value + Σ entries · model at a station of a tile.  stations: number of stations in the tile
   double add_product(double value, const double* model, std::size_t tile, std::size_t stations,
                      std::size_t observable, std::size_t station) const;
   /// Calls add(entries of a row at the cells of a leaf, index of the row among the data) for every row near

@@ -46,7 +46,8 @@ Tasks in_tasks(std::size_t count, std::size_t a_task, const Body& body) {
             for (std::size_t i = task * a_task; i < std::min((task + 1) * a_task, count); ++i) body(i);
           }};
 }
-/// Tasks that call body(i) for all i of a task.  first: first i of each task, and the end
+/// Tasks that call body(i) for all i of a task.  first: the first i of each task, then the end of the last
+/// task
 template <class Body>
 Tasks in_tasks(const std::vector<std::size_t>& first, const Body& body) {
   return {first.size() - 1, [&first, body](std::size_t task) {
@@ -55,7 +56,7 @@ Tasks in_tasks(const std::vector<std::size_t>& first, const Body& body) {
 }
 
 /// Cuts 0 .. count − 1 into runs of about 1e6 operations each, some 0.1 ms. Returns the first index of each
-/// run, and the end.
+/// run, then `count`.
 template <class Cost>
 std::vector<std::size_t> cut_by_cost(std::size_t count, const Cost& cost) {
   constexpr double operations_per_task = 1e6;

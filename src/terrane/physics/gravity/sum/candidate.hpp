@@ -34,8 +34,8 @@ struct Problem {
   bool on_device() const { return parameters.device.has_own_memory(); }
 };
 
-/// The cost of one method for a run. Seconds are those of one core; a second of a device counts as one of
-/// each thread of the CPU.
+/// The cost of one method for a run. Seconds are those of one core; a second of a device counts as one second
+/// of every CPU thread.
 struct Candidate {
   static constexpr double impossible = std::numeric_limits<double>::infinity();
 

@@ -16,7 +16,7 @@ namespace terrane::gravity {
 using ChunkTree = OrderedSum<PartSums>;
 
 /// The trees of several parts, packed for transfer to another rank. Each part has its own range of bytes, so
-/// that several threads write and read them.
+/// that several threads can write or read the packet at once.
 class TreePacket {
  public:
   struct Sums {

@@ -41,10 +41,10 @@ struct Correction {
 Correction correction(Channel component, const std::array<double, 8>& densities, SingularPolicy policy,
                       double largest = 0);
 
-/// The same for Γaa + 4πGρ, which is proportional to the flux density of matter magnetized along axis a. It
-/// is continuous across faces perpendicular to a, and jumps by 4πG times the step of density across others.
-/// densities: kg/m³; sizes: |ρ| or |M| of the octants; the side with the smaller mean counts as outside.
-/// The result's `add` is needed at any station in contact, singular or not
+/// The correction of Γaa + 4πGρ, which is proportional to the flux density of matter magnetized along axis a.
+/// It is continuous across faces perpendicular to a, and jumps by 4πG times the step of density across
+/// others. densities: kg/m³; sizes: |ρ| or |M| of the octants; the side with the smaller mean counts as
+/// outside. The result's `add` is needed at any station in contact, singular or not
 Correction flux_correction(std::size_t axis, const std::array<double, 8>& densities,
                            const std::array<double, 8>& sizes, SingularPolicy policy);
 

@@ -21,7 +21,7 @@ struct PartSums {
   std::vector<Contact> contacts;            ///< station: as the caller numbers them
 };
 
-/// left += right, of the same stations and channels.
+/// left += right; both have the same stations and channels.
 void join(PartSums& left, const PartSums& right);
 
 class Summation {
@@ -49,9 +49,10 @@ class Summation {
 /// Copies the sums of one part to their stations and channels in `all`, the sums of all stations and
 /// channels.
 void scatter(const Summation::Part& part, const PartSums& sums, ChannelSet channels, PartSums& all);
-/// The same without the contacts. May run for several parts at the same time, because parts share no value.
+/// As scatter(), without the contacts. May run for several parts at the same time, because parts share no
+/// value.
 void scatter_values(const Summation::Part& part, const PartSums& sums, ChannelSet channels, PartSums& all);
-/// The same for values alone: [channels of the part][its stations].
+/// As scatter_values(), from values [channels of the part][its stations].
 void scatter_values(const Summation::Part& part, std::span<const std::span<const double>> values,
                     ChannelSet channels, PartSums& all);
 

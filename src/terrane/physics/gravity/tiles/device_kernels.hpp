@@ -100,7 +100,7 @@ struct TileLists {
     if (start.size != 0) return start[group + 1];
     return boundary(group / stations + 1);
   }
-  /// First tile of chunk c of C: T x (1 + s − s x), x = c / C, s = 3/5.
+  /// First tile of chunk c, for T tiles in C chunks: T x (1 + s − s x), x = c / C, s = 3/5.
   TERRANE_FN std::size_t boundary(std::uint64_t c) const {
     return std::uint64_t{tiles} * c * (std::uint64_t{8} * chunks - 3 * c) /
            (std::uint64_t{5} * chunks * chunks);

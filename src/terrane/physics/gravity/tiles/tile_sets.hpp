@@ -15,8 +15,8 @@
 
 namespace terrane::gravity {
 
-/// A rotation of the axes, so that a kernel for g_u, Γuu or Γen also computes these components along the
-/// other axes.
+/// A rotation of the axes: with it a kernel for g_u, Γuu or Γen also computes the components of this kind
+/// along other axes.
 struct Turn {
   int axis[3] = {0, 1, 2};  ///< axis[i]: the axis (0 easting, 1 northing, 2 up) used as the kernel's axis i
   ChannelSet channels;      ///< channels that the kernel computes

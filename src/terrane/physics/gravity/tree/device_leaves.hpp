@@ -37,7 +37,7 @@ class DeviceLeaves {
     return enough ? wanted : Precision::double_precision;
   }
 
-  /// Tiles of a leaf: first and last + 1.
+  /// Range of the tiles of a leaf: the first, and one past the last.
   std::pair<std::uint32_t, std::uint32_t> tiles(const DeviceSources& sources, std::uint32_t leaf) const {
     return {sources.first_tile(range_of_[leaf]), sources.first_tile(range_of_[leaf] + 1)};
   }

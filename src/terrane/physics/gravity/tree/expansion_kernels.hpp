@@ -86,9 +86,9 @@ void evaluate(const Expansion& e, int order, bool tensor, const StationTile& sta
   }
 }
 
-// ---- expansions as arrays by degree: c0[m][a], c1[m][a] with m = a + b
-// -------------------------------------
+// ---- expansions as arrays by degree ----
 
+/// The coefficients c0[m][a] of ∂x^a ∂y^b, and c1[m][a] of ∂x^a ∂y^b ∂z, with m = a + b.
 struct Folded {
   double c0[rows][rows] = {}, c1[rows][rows] = {};
 
@@ -256,7 +256,8 @@ void gather(const PrismColumns& prisms, const std::uint32_t* index, std::size_t 
   if (coefficients) add_folded(sums, order, coefficients);
 }
 
-/// C′ = exp(−d · D) C, one axis after the other; d: from the new centre to the old, in the new scale.
+/// The coefficients about another centre, C′ = exp(−d · D) C with D = ∇, one axis after the other; d: from
+/// the new centre to the old, in the new scale.
 void move(const Expansion& from, const double (&centre)[3], double scale, int order, double* coefficients) {
   Folded old, next;
   const double ratio = from.scale / scale;
@@ -315,7 +316,7 @@ void move(const Expansion& from, const double (&centre)[3], double scale, int or
 
 // ---- series in harmonics ----
 
-/// (n² − m²)/(4n² − 1): [m][n − m]
+/// The factors (n² − m²)/(4n² − 1) in the recurrence for P_nm (harmonic_series.hpp): [m][n − m].
 struct Recurrence {
   double back[most_degree + 1][most_degree + 1] = {};
   constexpr Recurrence() {
@@ -376,7 +377,8 @@ void each_harmonic(const SeriesPoint* point, int stored, int top, const Begin& b
   }
 }
 
-/// sums: [together][tile_size], of the observables from `first` on
+/// Adds the series of `together` observables, from `first` on, at `packs` packs of stations, from station s
+/// on. sums: [together][tile_size]
 template <int packs, int together>
 void add_series_of(const Series& series, int first, int top, const StationTile& stations, int s,
                    double* sums) {
@@ -431,7 +433,8 @@ void add_series(const Series& series, int top, const StationTile& stations, doub
   if (s < stations.count) add_series_at<1>(series, top, stations, s, sums);
 }
 
-/// sums: [together][series_count(top)], a pack for each number
+/// The transpose of add_series_of(). sums: [together][series_count(top)], a pack for each number of the
+/// series
 template <int packs, int together>
 void collect_series_of(const Series& at, const ServedTile& tile, int s, const double* weights,
                        std::size_t stride, Pack* sums) {

@@ -589,7 +589,7 @@ TreeCost Tree::cost(Progress& progress) {
   struct Counted {
     double expansions = 0, terms = 0, prisms = 0, pairs_one_by_one = 0, work = 0;
   };
-  std::vector<Counted> counted(sample);  // per station; work is without pairs_one_by_one
+  std::vector<Counted> counted(sample);  // [sampled tiles] per station; `work` excludes pairs_one_by_one
   for_each(sample, threads_, [&](std::size_t i) {
     const std::size_t t = i * count / sample;
     auto& c = counted[i];

@@ -48,7 +48,7 @@ class Tree final : public Summation {
   /// A cluster.
   struct Node : Octree::Cell {
     double low[3], high[3];                     // box around the prisms, m
-    double centre[3];                           // centre of |mass|, m
+    double centre[3];                           // centre of mass, from |density|, m
     double scale = 0;                           // distance from the centre to the farthest corner, m
     double mass = 0;                            // Σ |density · volume|
     std::size_t expansion = std::string::npos;  // index of its expansion
@@ -64,7 +64,7 @@ class Tree final : public Summation {
       return std::sqrt(sum);
     }
   };
-  /// The largest relative error allowed in an expansion, for V, g and Γ.
+  /// The largest relative error allowed in an expansion: of the potential V, gravity g and gradients Γ.
   struct Tolerance {
     double of[3];
   };
@@ -221,7 +221,7 @@ class Tree final : public Summation {
   ChannelSet channels_;
   double accuracy_;
   int threads_;
-  bool wanted_[3] = {};  ///< V, g, Γ
+  bool wanted_[3] = {};  ///< whether V, g, Γ are requested
   int order_ = 0;        ///< highest order of expansions
   std::size_t leaf_ = 64, stations_per_tile_ = 16;
   std::uint32_t least_expanded_ = 0;  ///< 0: computed from the order
@@ -232,7 +232,7 @@ class Tree final : public Summation {
   std::vector<std::size_t> levels_;  // first node of each level, and the end
   Expansions expansions_;
   std::vector<float> radial_;  // bounds of the absolute moments of orders 0 .. order + 1, of each node
-  std::vector<std::array<float, 3>> together_;  // [tiles][V, g, Γ], see AbsoluteFields: √square
+  std::vector<std::array<float, 3>> together_;  // [tiles][V, g, Γ] √square of AbsoluteFields
   double largest_[3] = {};                      // [V, g, Γ] lower bounds of the largest value
   double pair_accuracy_ = best_accuracy;
   bool measured_ = false, tolerance_known_ = false;

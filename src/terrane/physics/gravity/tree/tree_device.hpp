@@ -19,9 +19,9 @@ std::unique_ptr<Summation> tree_sum_on_device(Device device, std::shared_ptr<Tre
 
 /// The memory that the tree needs while its sums are computed, in bytes.
 struct TreeDeviceMemory {
-  double device =
-      0;  ///< least device memory: data stored all the time, and an upper estimate for the sums of one part
-  double host = 0;  ///< in addition to Tree::cost(): lists of the clusters that stations interact with
+  double device = 0;  ///< least device memory: of data stored all the time, and, as an upper estimate, of the
+                      ///< sums of one part
+  double host = 0;    ///< in addition to Tree::cost(): lists of the clusters that stations interact with
 };
 /// cost: result of tree.cost().
 TreeDeviceMemory tree_memory_on_device(const Tree& tree, const TreeCost& cost);
