@@ -1,7 +1,9 @@
-// Potentials at the centres of cells (grid/cells.hpp) and their derivatives with respect to resistivities;
-// one network and one multigrid hierarchy serve any number of sources.
+// Potentials φ at the centres of cells (grid/cells.hpp) and their derivatives with respect to resistivities.
+// The network of conductances K and its multigrid hierarchy are made once, for any number of sources.
 //
 //   K φ = q        K dφ = −(dK) φ        λᵀ dφ = −(K⁻¹ λ)ᵀ (dK) φ
+//
+// q: currents that enter the cells, A; λ: weights with which a receiver adds the potentials of cells.
 #pragma once
 
 #include <memory>

@@ -3,7 +3,8 @@
 //
 // A medium that stores charge is described in one of two ways (formula/polarization.hpp): at a frequency, its
 // conductivity is complex, and data have a phase; in the time domain, its chargeability makes the voltage
-// decay, and the apparent chargeability is m_a = 1 − ΔV[σ∞]/ΔV[σ] (Seigel 1959).
+// decay, and the apparent chargeability is m_a = 1 − ΔV[σ∞]/ΔV[σ] (Seigel 1959), with the conductivity σ∞
+// when currents are switched on, and σ after long currents.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +29,7 @@ namespace terrane::electric {
 struct DirectCurrentData {
   std::vector<double> resistance;            ///< real part of ΔV/I, V/A
   std::vector<double> geometric_factor;      ///< m; NaN above 1e6 m: no voltage over homogeneous ground
-  std::vector<double> apparent_resistivity;  ///< Ω·m; NaN if the factor is; magnitude of complex data
+  std::vector<double> apparent_resistivity;  ///< Ω·m; NaN without a factor; magnitude if data are complex
   std::vector<double> reactance;             ///< V/A; imaginary part of ΔV/I if conductivity is complex
   std::vector<double> phase;          ///< rad, positive if the voltage lags; empty if conductivity is real
   std::vector<double> chargeability;  ///< V/V, apparent; empty if the medium has no chargeability
@@ -39,7 +40,7 @@ struct DirectCurrentData {
 
 /// Properties of the cells of a mesh, each [cells] or empty; view() returns pointers to them.
 struct Medium {
-  std::vector<double> conductivity;   ///< S/m; of anisotropic media that along easting
+  std::vector<double> conductivity;   ///< S/m; in anisotropic media, along easting
   std::vector<double> quadrature;     ///< S/m, imaginary part
   std::vector<double> chargeability;  ///< V/V, below 1; `conductivity` is then the value after long currents
   std::vector<double> ground;         ///< fraction of the cell that is not air (grid/ground.hpp)
@@ -61,8 +62,8 @@ struct Medium {
   Conductivity view() const;
 };
 
-/// The medium at the moment when currents are switched on, before charge is stored: conductivity σ/(1 − m).
-/// Throws InputError: a chargeability outside 0 … 1, or a complex conductivity as well.
+/// The medium at the moment when currents are switched on, before charge is stored: conductivity σ/(1 − m),
+/// m the chargeability. Throws InputError: a chargeability outside 0 … 1, or a complex conductivity as well.
 Medium begun(const Medium& medium);
 
 struct DirectCurrentReport {
@@ -83,20 +84,21 @@ double geometric_factor(const Electrodes& electrodes, const Array& array, double
 
 /// Data of all arrays. The surface is the top of the mesh, or follows from conductivity.ground; in the latter
 /// case geometric factors are computed for a homogeneous ground on the same mesh, with as many solves again.
-/// Bitwise identical results for any number of threads, ranks and groups. comm: collective over its ranks,
-/// which pass the same problem. Ranks are divided into `at_once` groups, which solve for different electrodes
-/// at the same time; the ranks of a group share the nodes of the mesh. Rank 0 returns all data, and all ranks
-/// stop if one is cancelled. at_once: 1 … ranks; 0: as many groups as ranks, or as current electrodes if
-/// these are fewer. Throws InputError (Electrodes::check; an electrode outside of the mesh or in the air),
-/// MemoryError, Cancelled: on all ranks; OutOfStep. If a solve does not converge, the report says so.
+/// Results are bitwise identical for any number of threads, ranks and groups. comm: collective over its
+/// ranks, which pass the same problem. Ranks are divided into `at_once` groups, which solve for different
+/// electrodes at the same time; the ranks of a group share the nodes of the mesh. Rank 0 returns all data,
+/// and all ranks stop if one is cancelled. at_once: 1 … number of ranks; 0: that number, or the number of
+/// current electrodes if it is less. Throws InputError (Electrodes::check; an electrode outside of the mesh
+/// or in the air), MemoryError, Cancelled: on all ranks; OutOfStep. If a solve does not converge, the report
+/// says so.
 DirectCurrentData direct_current(const TensorMesh& mesh, const Conductivity& conductivity,
                                  const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
                                  DirectCurrentReport* report = nullptr, Progress* progress = nullptr,
                                  Comm* comm = nullptr, int at_once = 0);
 
-/// direct_current() of a Medium, with apparent chargeabilities if the medium has chargeability: by a second
-/// run with the conductivity σ/(1 − m), that when currents are switched on. Throws InputError also if
-/// conductivity is complex as well.
+/// direct_current() of a Medium. If the medium has chargeability, a second run with the conductivity of
+/// begun() gives apparent chargeabilities. Throws InputError also if a medium with chargeability has a
+/// complex conductivity.
 DirectCurrentData direct_current(const TensorMesh& mesh, const Medium& medium, const Electrodes& electrodes,
                                  const Parameters& parameters, Stream& stream,
                                  DirectCurrentReport* report = nullptr, Progress* progress = nullptr,
@@ -117,7 +119,7 @@ std::vector<std::size_t> sources_of(const Electrodes& given, const Electrodes& s
 
 /// bytes_needed(): bytes that direct_current() needs on the host and on the device for a mesh of `nodes`
 /// nodes. bytes_of_helper(): host memory that every further rank sharing this mesh needs while it sets up its
-/// part.
+/// part. coarser: points of all coarser multigrid levels, relative to nodes
 double bytes_needed(double nodes, bool complex = false, bool on_gpu = false, double coarser = 1.5);
 double bytes_of_helper(double nodes, bool complex = false);
 

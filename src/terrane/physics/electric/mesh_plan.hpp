@@ -6,8 +6,8 @@
 //
 //   h = t (1 %/(2 % c))^½     t the distance to that side, c ≥ 1 the ratio by which its body conducts better
 //
-// so that the error of the potential is 1 % (docs/theory/electric.md). Over flat ground layers require none
-// of this, because the primary potential is that of the layers.
+// so that the error of the potential, 2 % c (h/t)², is 1 % (docs/theory/electric.md). Over flat ground layers
+// require none of this, because the primary potential is that of the layers.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ namespace terrane::electric {
 MeshPlan plan_mesh(const Description& earth, const MeshWish& wish, const std::vector<Position>& electrodes);
 
 /// Plans a mesh for an inversion. The medium is not known, so cells grow downwards from the ground. ground:
-/// named by the job; if empty, the ground is derived from the heights of the electrodes and, if it is uneven,
+/// that of the job, or empty: then the ground is derived from the heights of the electrodes and, if uneven,
 /// written to `own`.
 CellsPlan plan_cells_below(const std::vector<Position>& electrodes, const Ground& ground,
                            const MeshWish& wish, Ground& own);

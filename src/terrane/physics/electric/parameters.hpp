@@ -47,8 +47,8 @@ struct Boundaries {
 /// The unknown of the equations. secondary: the difference from the closed-form potential of the medium at
 /// the current electrode (a half space, layers or one vertical contact); its error near the electrode is a
 /// tenth to a hundredth of that of total, the whole potential. automatic: secondary if the medium is one of
-/// these (surroundings.hpp); else total, multiplied, if the earth continues beyond all sides, by the ratio of
-/// closed form to mesh for homogeneous ground.
+/// these (surroundings.hpp), else total. The total potential is then corrected, if the earth continues beyond
+/// all sides: multiplied by the ratio, over homogeneous ground, of the closed form to the value on the mesh.
 enum class Potential { automatic, secondary, total };
 inline constexpr std::array<std::string_view, 3> potential_names{"auto", "secondary", "total"};
 
@@ -84,10 +84,10 @@ struct TakenElsewhere {
 struct Parameters {
   Boundaries boundary = {};
   Potential potential = Potential::automatic;
-  double tolerance = 1e-8;    ///< relative, of the residual
+  double tolerance = 1e-8;    ///< relative residual at which a solve ends
   int most_iterations = 200;  ///< limit for conjugate gradients; 7 to 25 are usual
   Volume volume = {};         ///< read by direct_current() only
-  TakenElsewhere taken = {};  ///< set only for companion meshes
+  TakenElsewhere taken = {};  ///< set only for the companion, a second run on another mesh
   int ranks_per_field = 0;    ///< least number of ranks that share one field; 0: share_ranks() chooses
 
   /// All members; job/fields.hpp says what is derived from this list.

@@ -21,12 +21,12 @@
 namespace terrane::electric {
 
 /// The position of the point source assumed by mixed walls: the middle of the electrodes, and the height of
-/// the surface above it. ground: or null
+/// the surface above it. ground: fraction of each cell that is not air; null: no air
 Viewpoint viewpoint(const TensorMesh& mesh, const std::vector<double>* ground,
                     const std::vector<Point>& electrodes);
 
 /// Interpolation weights of nodes for the potential at electrodes; the same weights distribute the currents
-/// of electrodes. ground: or null. Throws InputError: an electrode outside of the mesh or in the air.
+/// of electrodes. ground: as above. Throws InputError: an electrode outside of the mesh or in the air.
 std::vector<NodeWeights> weights_of(const TensorMesh& mesh, const std::vector<double>* ground,
                                     const std::vector<Point>& electrodes);
 

@@ -22,13 +22,15 @@ struct Load {
   double bytes_found = 0;    ///< bytes of the results of a solve, if they are large
   double coarser = 1.5;      ///< points of all coarser multigrid levels, relative to nodes
 
-  /// Bytes on a machine with `ranks` ranks that share `fields` fields; the results on rank 0 are additional.
+  /// Bytes on a machine whose `ranks` ranks solve for `fields` electrodes at the same time, without the
+  /// results on rank 0.
   double memory(double fields = 1, double ranks = 1) const;
-  /// Bytes for the results of `fields` solves on their rank and again on rank 0, which receives them.
-  /// Messages need no more: rank 0 has memory for a second copy of all results anyway, because it needs that
-  /// at the end.
+  /// Bytes for the results of `fields` solves, on the ranks that compute them and again on rank 0, which
+  /// receives them. Rank 0 receives them into the memory of a second copy of all results, which it needs
+  /// later.
   double handed_over(double fields) const { return 2 * fields * bytes_found; }
-  /// Bytes on the GPU of each rank of the smallest group, if `ranks` ranks share `fields` fields.
+  /// Bytes on the GPU of each rank of the smallest group, if `ranks` ranks solve for `fields` electrodes at
+  /// the same time.
   double part_of_gpu(int fields, int ranks) const;
 };
 

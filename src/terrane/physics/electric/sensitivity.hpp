@@ -1,23 +1,23 @@
-// Derivatives of the data of electrode arrays with respect to the conductivity of each cell: J of d(σ), as an
+// Derivatives J of the data d(σ) of electrode arrays with respect to the conductivity σ_c of each cell, as an
 // operator.
 //
 //   d(V_MN/I_AB)/dσ_c = −φ_ABᵀ (∂K/∂σ_c) φ_MN        φ_AB = φ_A − φ_B, potentials of unit currents
 //
-// by reciprocity (McGillivray & Oldenburg 1990, Geophysical Prospecting 38, 499-524): one solve for each
-// electrode gives all rows, and products with J and Jᵀ are sums over stored potentials, so they are each
-// other's transposes to rounding, whatever the solver's tolerance.
+// by reciprocity (McGillivray & Oldenburg 1990, Geophysical Prospecting 38, 499-524), with the network K of
+// grid/assemble.hpp. One solve for each electrode gives all rows, and products with J and Jᵀ are sums over
+// stored potentials, so they are each other's transposes to rounding, whatever the solver's tolerance.
 //
 // If the medium is anisotropic, c denotes a cell and an axis, and its edges are those along that axis. If the
-// medium stores charge, φ and σ are complex, and the same holds without conjugation: σ = |σ| e^{iθ}, and d ln
-// σ = d ln |σ| + i dθ.
+// medium stores charge, φ and σ are complex, and the formula holds without conjugation. With σ = |σ| e^{iθ},
+// d ln σ = d ln |σ| + i dθ.
 //
 // Total potentials are used, because they depend smoothly on every cell. Their error near electrodes also
 // occurs over homogeneous ground on the same mesh and is divided out: ρ_a = ΔV[σ]/ΔV[1 S/m], both computed on
-// the mesh, and R = ρ_a/k, with k over uneven ground from direct_current(). If sides are grounded or
-// insulated, R is used as computed on the mesh, and over flat ground ρ_a = k R with the k of a half space, as
-// in direct_current(); over uneven ground with such sides k = 1/ΔV[1 S/m] in both. Mixed walls depend on the
-// mean conductivities along the axes; the derivative of this, which is small for distant walls and zero for
-// isotropic media, is neglected.
+// the mesh, and the resistance is R = ρ_a/k, with the geometric factor k of direct_current(). If sides are
+// grounded or insulated, R is used as computed on the mesh, and over flat ground ρ_a = k R with the k of a
+// half space, as in direct_current(); over uneven ground with such sides k = 1/ΔV[1 S/m] in both. Mixed walls
+// depend on the mean conductivities along the axes; the derivative of this, which is small for distant walls
+// and zero for isotropic media, is neglected.
 //
 // For media of small chargeability m_a = −J m with J = ∂ ln ρ_a/∂ ln σ (Seigel 1959): the same operator is
 // that of induced polarization. The entries of a row of that J add up to −1.
@@ -36,9 +36,9 @@ enum class Datum { resistance, apparent_resistivity, log_apparent_resistivity };
 enum class Unknown { conductivity, log_conductivity };
 
 /// ΔV/I of every array over a ground of 1 S/m, computed on the mesh: the reference by which Sensitivity
-/// divides data. Over uneven ground they are followed by ΔV/I from direct_current(), without the error of the
-/// singularity. They depend on mesh and survey only. comm, at_once: as in direct_current(); rank 0 has the
-/// result; slopes: as in Medium
+/// divides data. Over uneven ground they are followed by ΔV/I from direct_current(), which do not have the
+/// mesh's error near electrodes. They depend on mesh and survey only. comm, at_once: as in direct_current();
+/// rank 0 has the result; slopes: as in Medium
 std::vector<double> unit_transfers(const TensorMesh& mesh, const std::vector<double>& ground,
                                    const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
                                    Comm* comm = nullptr, int at_once = 0,

@@ -48,8 +48,9 @@ std::string text_of(const Boundaries& boundary);
 /// The [survey] table of a job, for each kind of survey.
 std::span<const Section> survey_sections();
 
-/// Builds the survey of a job. height: of the ground, if there is a topography; heights of electrodes on
-/// lines are then above it. A height of NaN means on the ground. Throws InputError, FileError.
+/// Builds the survey of a job. height: of the ground, m, if there is a topography; the job then gives heights
+/// of electrodes on lines relative to it. Electrodes of height NaN lie on the ground. Throws InputError,
+/// FileError.
 Measured build_survey(const Config& job, const std::function<double(double, double)>& height = {});
 
 /// The ground of simulation.topography; empty if the job has none. Throws InputError (also if
@@ -59,8 +60,8 @@ std::optional<Surface> named_ground(const Config& job, const MemoryBudget& memor
 /// grid's edge.
 std::function<double(double, double)> topography_of(const Config& job, const MemoryBudget& memory);
 
-/// How far above the ground the height of an electrode may be that lies on it, m: a twentieth of the distance
-/// between electrodes, because heights of surveys and of grids differ.
+/// Height above the ground, m, up to which an electrode counts as lying on it: a twentieth of the distance
+/// between electrodes, because the heights of a survey and of the ground's grid differ.
 double height_of_feet(const Electrodes& electrodes);
 
 /// Throws InputError at the key of [survey] that specifies an electrode outside of the mesh.
@@ -101,8 +102,8 @@ class Simulation final : public RefinedSimulation<Simulation, Found> {
   Load load() const;
   /// Estimated time of the solve for one electrode on one rank, s.
   double seconds_of_solve(const Device& device) const;
-  /// What the companion's mesh must keep of this mesh: positions of electrodes, and the sides beyond which
-  /// the earth continues.
+  /// What the mesh of the companion (a second run, for error estimates) must keep of this mesh: positions of
+  /// electrodes, and the sides beyond which the earth continues.
   CompanionWish wish_of_mesh() const;
   /// Estimated time of all solves, s.
   double seconds_of_run(const Runtime& runtime) const;

@@ -2,12 +2,13 @@
 // potential in closed form (formula/primary.hpp), that of a half space, of the layers in a column of cells,
 // or beside a vertical contact, whichever describes the cells best; or the total potential if none does.
 //
-// The source of a secondary potential is (σ − σ_p) E_p in the cells whose medium differs from the primary's.
-// On the mesh these fluxes have an error proportional to (h/d)², d the distance from the electrode and h the
-// width of the cell. Measured with contacts at 0.25 to 4 cells and contrasts of resistivity from 1/100 to 100
-// (docs/theory/electric.md), the error of potentials is 1.5 % |σ_p − σ|/|σ_p + σ| (h/d)² on the electrode's
-// side of such cells. Beyond them it is 2.8 % (h/d)² times the larger of |σ_p/σ − 1| and |σ/σ_p − 1|, because
-// little of the flux or of the potential remains there.
+// The source of a secondary potential is the current density (σ − σ_p) E_p in cells whose conductivity σ
+// differs from the conductivity σ_p of the primary's medium; E_p is the field of the primary potential. On
+// the mesh it has an error proportional to (h/d)², d the distance from the electrode and h the width of the
+// cell. The resulting error of potentials was measured with contacts at 0.25 to 4 cells and contrasts of
+// resistivity from 1/100 to 100 (docs/theory/electric.md). It is 1.5 % |σ_p − σ|/|σ_p + σ| (h/d)² on the
+// electrode's side of such cells. Beyond them it is 2.8 % (h/d)² times the larger of |σ_p/σ − 1| and
+// |σ/σ_p − 1|, because little of the flux or of the potential remains there.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +29,7 @@ namespace terrane::electric {
 /// (formula/slope.hpp).
 using Primaries = std::map<std::size_t, std::optional<Primary>>;
 
-/// The primaries of all current electrodes, chosen by the medium around them and between them and the
+/// The primaries of all current electrodes, chosen from the medium around them and between them and the
 /// potential electrodes of the same arrays. Throws InputError: `secondary` was asked for, and there is no
 /// primary potential. errors: receives for each electrode the estimated relative error of potentials; or null
 Primaries primaries_of(const TensorMesh& mesh, const Conductivity& conductivity, const Parameters& parameters,
@@ -36,9 +37,9 @@ Primaries primaries_of(const TensorMesh& mesh, const Conductivity& conductivity,
 
 /// Arrays as they are solved for. Errors of `automatic` potentials differ from source to source; so current
 /// and potential electrodes are exchanged if that reduces the error or, for equal errors, if the potential
-/// electrodes are farther apart, or lie farther west. But electrodes that occur in many more arrays than the
-/// others are always used as current electrodes. None of this depends on which pair is named first, so arrays
-/// ABMN and MNAB have the same data.
+/// electrodes are farther apart, or lie farther west. But if one of the two pairs of electrodes occurs in at
+/// least five times as many arrays as the other, it is always the pair of current electrodes. None of this
+/// depends on which pair is named first, so arrays ABMN and MNAB have the same data.
 /// Over uneven ground, unless this needs many more solves, the list of arrays is followed by that of
 /// exchanged arrays, and data are the mean of both.
 Electrodes as_solved(const TensorMesh& mesh, const Conductivity& conductivity, const Parameters& parameters,

@@ -1,8 +1,10 @@
 // Potentials of point electrodes in a homogeneous half space, and geometric factors of electrode arrays.
 //
 //   φ(P) = I/(4πσ) (1/r + 1/r')        r from the source, r' from its image in the flat surface
-//   k = 4π / Σ± (1/r + 1/r')           geometric factor, so that ρ_a = k ΔV/I
-//   α(P) = [cosθ/r² + cosθ'/r'²] / [1/r + 1/r']   mixed boundary ∂φ/∂n + α φ = 0
+//   k = 4π / Σ± (1/r + 1/r')           geometric factor, so that ρ_a = k ΔV/I; Σ± over the pairs of a
+//                                      current and a potential electrode, with the sign of each pair in ΔV
+//   α(P) = [cosθ/r² + cosθ'/r'²] / [1/r + 1/r']   mixed boundary ∂φ/∂n + α φ = 0; θ, θ': angles at P between
+//                                      the wall's outward normal and the lines from source and image
 //
 // If the conductivity differs by axis, the same holds in coordinates ξ_a = s_a x_a, s_a = (σ/σ_a)^½, with σ =
 // (σ_e σ_n σ_u)^⅓ (Maillet 1947, Geophysics 12, 529-556).
@@ -49,19 +51,20 @@ inline double half_space_potential(const Point& source, const Point& p, double s
   return inverse_distances(source, p, surface) / (4 * std::numbers::pi * conductivity);
 }
 
-/// E = −∇φ of this potential, along easting, northing, up, V/m per A.
+/// E = −∇φ of half_space_potential(), along easting, northing, up, V/m per A.
 inline std::array<double, 3> half_space_field(const Point& source, const Point& p, double surface,
                                               double conductivity) {
   std::array<double, 3> e{};
   for (const auto& from : {source, image(source, surface)}) {
     const double r = distance(from, p), d[3] = {p.e - from.e, p.n - from.n, p.u - from.u};
-    if (r == 0) continue;  // p is the source: zero, the mean over directions
+    if (r == 0) continue;  // at the source E counts as zero, its mean over all directions
     for (std::size_t a = 0; a < 3; ++a) e[a] += d[a] / (4 * std::numbers::pi * conductivity * r * r * r);
   }
   return e;
 }
 
-/// The potential if the conductivity differs by axis; conductivity: its geometric mean.
+/// half_space_potential() if the conductivity differs by axis.  stretch: stretch_of() the conductivities;
+/// conductivity: their geometric mean
 inline double half_space_potential(const Point& source, const Point& p, double surface,
                                    const Stretch& stretch, double conductivity) {
   return half_space_potential(stretch(source), stretch(p), stretch.u * surface, conductivity);
@@ -73,8 +76,8 @@ inline std::array<double, 3> half_space_field(const Point& source, const Point& 
   return e;
 }
 
-/// α, 1/m, at a point of a wall whose outward normal is along an axis (0 easting, 1 northing, 2 up), with
-/// sign ±1.
+/// α of the mixed boundary condition, 1/m, at a point of a wall. axis: of the wall's normal, 0 easting, 1
+/// northing, 2 up; sign: 1 if the outward normal points along the axis, −1 if against it
 inline double mixed_boundary(const Point& source, const Point& p, double surface, int axis, double sign) {
   const auto along = [&](const Point& from) {
     const double d[3] = {p.e - from.e, p.n - from.n, p.u - from.u};

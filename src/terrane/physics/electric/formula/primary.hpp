@@ -4,6 +4,9 @@
 //   own side      φ = 1/(4πσ₁) (S + k S*)       S = 1/r + 1/r', S* the same from the image behind the contact
 //   beyond        φ = (1 + k)/(4πσ₁) S          k = (σ₁ − σ₂)/(σ₁ + σ₂)
 //
+// r: distance from the electrode; r': from its image in the surface; σ₁: conductivity around the electrode;
+// σ₂: beyond the contact.
+//
 // Telford, Geldart & Sheriff 1990, § 8.3.6 (images). The formulas also hold for complex conductivities; and
 // for anisotropic ones in the stretched coordinates of half_space.hpp, if both media have the same stretch.
 #pragma once
@@ -29,7 +32,7 @@ struct HalfSpace {
   std::array<double, 3> along{}, quadrature{};
 
   Stretch stretch() const { return stretch_of(along); }
-  /// Geometric mean over the axes; their phases must be equal.
+  /// Geometric mean over the axes; the conductivities along all axes must have the same phase.
   std::complex<double> mean() const {
     const bool alike = along[0] == along[1] && along[0] == along[2];
     const double real = alike ? along[0] : std::cbrt(along[0] * along[1] * along[2]);
@@ -57,7 +60,7 @@ struct Contact {
 /// Horizontal layers, each isotropic horizontally.
 struct LayeredMedium {
   std::vector<HalfSpace> medium;  ///< from the lowest to the highest
-  Layers layers;                  ///< the same layers as the closed form needs them
+  Layers layers;                  ///< the same layers, as LayersPotential needs them
 
   LayeredMedium(std::vector<double> between, std::vector<HalfSpace> of_layers)
       : medium(std::move(of_layers)) {
@@ -73,9 +76,9 @@ struct LayeredMedium {
 struct Primary {
   HalfSpace own;
   std::optional<Contact> contact = {};
-  std::shared_ptr<const LayeredMedium> layered = {};  ///< layers, with `own` at the electrode; null: none
+  std::shared_ptr<const LayeredMedium> layered = {};  ///< `own` is that at the electrode; or null
   std::shared_ptr<const Slope> slope = {};  ///< slope of the surface above `own`; null if it is flat
-  int candidate = 0;  ///< index among the electrode's primaries, the same on all meshes of an earth
+  int candidate = 0;  ///< number of its kind in surroundings.cpp, the same on all meshes of an earth
 
   const HalfSpace& medium_at(double easting, double northing, double up) const {
     if (layered) return layered->medium[layered->layers.at(up)];
@@ -89,7 +92,7 @@ struct Primary {
   /// φ of 1 A from an electrode, V; infinite at the electrode. Not for layers: see PrimaryPotential.
   /// surface: height of the ground
   std::complex<double> potential(const Point& source, const Point& p, double surface) const;
-  /// E = −∇φ of this potential, along easting, northing, up, V/m.
+  /// E = −∇φ of potential(), along easting, northing, up, V/m.
   std::array<std::complex<double>, 3> field(const Point& source, const Point& p, double surface) const {
     const auto sigma = own.mean();
     const auto seen = slope ? slope->field(p) : half_space_field(source, p, surface, own.stretch(), 1);

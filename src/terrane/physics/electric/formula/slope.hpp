@@ -20,16 +20,16 @@ namespace terrane::electric {
 struct Slope {
   static constexpr std::size_t rays = 48;
 
-  Point tip;  ///< on the surface
-  std::array<double, rays>
-      rise;  ///< slope of the surface along rays, m/m; the first ray points east, the next turn to north
+  Point tip;                      ///< on the surface
+  std::array<double, rays> rise;  ///< slope of the surface along rays, m/m; the first ray points east, the
+                                  ///< others follow anticlockwise
   Point electrode;
   bool buried = false;
   std::array<double, 2> gradient{};  ///< gradient of the plane above a buried electrode
   double solid_angle = 2 * std::numbers::pi;
 
-  /// of_rays: slopes of the true surface, [rays].  level: height of the surface at the electrode, m · least:
-  /// an electrode less deep than this is at the surface, m
+  /// of_rays: slopes of the true surface, [rays]; level: height of the surface at the electrode, m; least: an
+  /// electrode less deep than this counts as at the surface, m
   Slope(const Point& at, double level, const double* of_rays, double least) : tip(at), electrode(at) {
     for (std::size_t n = 0; n < rays; ++n) {
       rise[n] = of_rays[n];

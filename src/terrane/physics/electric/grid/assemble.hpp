@@ -1,10 +1,11 @@
 // div σ grad φ = −I δ on the nodes of a tensor mesh, as a network of conductances
 // (solve/networks/network.hpp).
 //
-// The conductance of an edge is Σ over its four cells of σ V/(4 h²), σ of the cell along the edge. An
-// insulated side needs no term (natural boundary condition). A wall with a mixed boundary condition adds a
-// conductance to earth at each of its nodes: α times Σ σ A/4 of the faces that meet there; a grounded wall
-// adds the conductance of half a cell.
+// The conductance of an edge is the sum of σ V/(4 h²) over its four cells: V is the volume of a cell, h its
+// width and σ its conductivity along the edge. An insulated side needs no term (natural boundary condition).
+// A wall with a mixed boundary condition (α in formula/half_space.hpp) adds a conductance to earth at each of
+// its nodes: α times the sum of σ A/4 over the faces of area A that meet there; a grounded wall adds the
+// conductance of half a cell.
 #pragma once
 
 #include <array>
@@ -26,7 +27,7 @@ struct Conductivity {
   std::array<const std::vector<double>*, 3> quadrature = {};
   /// Fraction of each cell that is ground and not air, 0 to 1 (ground.hpp). Null: 1 for all cells.
   const std::vector<double>* ground = nullptr;
-  /// slopes_at() the electrodes (ground.hpp), of the true surface. Null: slopes are derived from `ground`.
+  /// Slopes of the true surface at electrodes, from slopes_at() (ground.hpp). Null: derived from `ground`.
   const std::vector<double>* slopes = nullptr;
 
   bool differs_by_axis() const { return along[1] != along[0] || along[2] != along[0]; }
@@ -48,20 +49,20 @@ struct HostNetwork {
   solve::Network<double> on(Stream& stream, const IndexBox<3>& part) const;
 };
 
-/// The point source assumed by mixed walls: the middle of the electrodes, and the height of the surface, in
-/// which its image lies.
+/// The point source assumed by mixed walls: the middle of the electrodes, and the height of the surface that
+/// mirrors it.
 struct Viewpoint {
   Point centre;
   double surface = 0;
   Stretch stretch = {};  ///< for the mean conductivities
 };
 
-/// The network for the values in `along`, which may also be zero or negative.
+/// The network for conductivities that may also be zero or negative.
 HostNetwork network_of(const TensorMesh& mesh, const Conductivity& conductivity, const Boundaries& boundary,
                        const Viewpoint& from);
 /// The network of a half space with a point source, conductivities along easting, northing, up. Mixed walls
-/// are those of network_of(), so that their differences vanish; through other walls the current of the source
-/// flows on as if the half space continued. Tests compare difference.hpp with K of this network.
+/// are those of network_of(), so that both networks are the same there; through other walls the current of
+/// the source flows on as if the half space continued. Tests compare difference.hpp with K of this network.
 HostNetwork half_space_network(const TensorMesh& mesh, const std::array<double, 3>& conductivity,
                                const Boundaries& boundary, const Viewpoint& from, const Viewpoint& source);
 

@@ -8,8 +8,10 @@
 //   mixed      C = A α/(ρ (1 + αh/2))      ∂φ/∂n + αφ = 0, α = cos θ/r from the middle of the top
 //   insulated  C = 0
 //
-// with h the width of a cell across the face. The current of an electrode enters the whole cell that contains
-// it. If all sides are insulated, the sum of currents leaves at the first cell, whose potential is zero.
+// with h the width of a cell across the face, ρ its resistivity, r the distance of the face from the middle
+// of the top, and θ the angle between this line and the outward normal. The current of an electrode enters
+// the whole cell that contains it. If all sides are insulated, the sum of currents leaves at the first cell,
+// whose potential is zero.
 //
 // Near electrodes potentials are less accurate than those of assemble.hpp with a secondary potential: the
 // position of an electrode within its cell is neglected.
@@ -39,11 +41,11 @@ class CellScheme {
 
   /// The network; its nodes are the cells.
   HostNetwork network() const;
-  /// −(dK) φ, A: the change of currents that is equivalent to a change of resistivities by `change`. φ of
-  /// unit currents, V; all [cells]. Per cell, 14 values are read and one is written.
+  /// −(dK) φ, A: the change of currents that is equivalent to a change of resistivities by `change`, Ω·m.
+  /// phi: potential, V; all [cells]
   std::vector<double> currents_of_change(std::span<const double> change, std::span<const double> phi,
                                          int threads) const;
-  /// Adds −λᵀ (∂K/∂ρ_c) φ for each cell c to `slope` [cells]: the transpose of currents_of_change().
+  /// Adds −λᵀ (∂K/∂ρ_c) φ for each cell c to `slope`: the transpose of currents_of_change(). All [cells].
   void add_slope(std::span<const double> phi, std::span<const double> lambda, std::span<double> slope,
                  int threads) const;
 
@@ -51,7 +53,7 @@ class CellScheme {
   /// One side of a cell.
   struct Face {
     double conductance = 0;           ///< S
-    double by_own = 0, by_other = 0;  ///< −∂C/∂ρ with respect to the ρ of this cell and of the other cell
+    double by_own = 0, by_other = 0;  ///< −∂(conductance)/∂ρ for ρ of this cell and of the other
     bool wall = false;
     std::size_t other = 0;  ///< index of the cell on the other side of the face
   };

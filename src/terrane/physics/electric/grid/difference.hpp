@@ -1,6 +1,7 @@
-// (K − K₀) φ, the source term of a secondary potential, computed without storing K or K₀: the contributions
-// of the cells around a node follow from their differences from the primary's medium. Tests compare with
-// network_of() minus half_space_network(), or minus network_of() of the primary's medium.
+// (K − K₀) φ, the source term of a secondary potential: K is the network of the mesh's medium, K₀ that of the
+// primary's medium, and φ the primary potential. Neither K nor K₀ is stored: the contributions of the cells
+// around a node are computed from the differences between the conductivities of the two media. Tests compare
+// with network_of() minus half_space_network(), or minus network_of() of the primary's medium.
 #pragma once
 
 #include <array>
@@ -17,10 +18,10 @@ namespace terrane::electric {
 struct PrimaryMedium {
   Primary primary;
   Viewpoint source;
-  bool quadrature = false;  ///< whether K and K₀ are those of the imaginary parts
+  bool quadrature = false;  ///< whether K and K₀ are made from imaginary parts of σ
 };
-/// (K − K₀) φ on the nodes [up, north, east].  conductivity: real or imaginary part of that of K, along the
-/// axes as in Conductivity
+/// (K − K₀) φ on the nodes [up, north, east].  conductivity: of the mesh's medium, its real or
+/// imaginary part along each axis, as in Conductivity
 std::vector<double> difference_times(const TensorMesh& mesh,
                                      const std::array<const std::vector<double>*, 3>& conductivity,
                                      const PrimaryMedium& medium, const Boundaries& boundary,

@@ -1,5 +1,5 @@
-// Bilinear forms φᵀ (∂K/∂σ_c) ψ of cells, and φᵀ K(δσ) ψ of layers of cells, for potentials on a slab of
-// nodes.
+// Bilinear forms φᵀ (∂K/∂σ_c) ψ of cells c, and φᵀ K(δσ) ψ of layers of cells, for two potentials φ and ψ on
+// a slab of nodes. K(σ) is the network of conductances for the conductivities σ (assemble.hpp).
 //
 // K is a sum over cells: each cell adds σV/(4h²) to its twelve edges and, if it lies at a wall that conducts,
 // a term to its four nodes on the wall. So the terms of a layer of cells need only its two planes of nodes.
@@ -38,14 +38,14 @@ class CellForms {
 
   const TensorMesh& mesh_;
   std::size_t row_, plane_;
-  std::unordered_map<std::size_t, std::vector<Corner>> corners_;  // by row of cells
+  std::unordered_map<std::size_t, std::vector<Corner>> corners_;  // key: row of cells
 };
 
 /// The network K(δσ) of some layers of cells, on the nodes of these layers.
 class LayersNetwork {
  public:
-  /// along: values along easting, northing, up, [cells] of the whole mesh, may be zero or negative · layers:
-  /// range of layers of the mesh
+  /// along: conductivities along easting, northing, up, [cells] of the whole mesh, may be zero or negative;
+  /// layers: range of layers of the mesh
   LayersNetwork(const TensorMesh& mesh, const std::array<const std::vector<double>*, 3>& along,
                 const Boundaries& boundary, const Viewpoint& from, const Range& layers);
 
@@ -53,8 +53,8 @@ class LayersNetwork {
   /// size(): number of the nodes.
   std::size_t framed_size() const { return static_cast<std::size_t>(network_.nodes.grown(1).count()); }
   std::size_t size() const { return static_cast<std::size_t>(network_.nodes.count()); }
-  /// u = Σ weight φ.  terms: pairs of φ, [size()] on the nodes of the layers, and weight · u [framed_size()],
-  /// whose frame is not changed
+  /// u = Σ weight φ over `terms`, pairs of a potential φ and its weight. A potential has size() values, on
+  /// the nodes of the layers; u has framed_size() values, of which the frame is not changed.
   void combine(std::span<const std::pair<const double*, double>> terms, std::span<double> u) const;
   /// y = K u.  u [framed_size()]; y [size()], overwritten
   void multiply(std::span<const double> u, std::span<double> y) const;

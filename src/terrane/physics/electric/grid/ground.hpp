@@ -37,7 +37,7 @@ std::vector<double> slopes_at(const TensorMesh& mesh, const std::vector<Point>& 
 /// Mean height of the ground in the column of cells that contains a point, m.
 double ground_level(const TensorMesh& mesh, const std::vector<double>& ground, const Point& p);
 
-/// Throws ShapeError; InputError: a fraction outside 0 … 1.
+/// Throws ShapeError: there is not one fraction per cell; InputError: a fraction outside 0 … 1.
 void check_ground(const TensorMesh& mesh, const std::vector<double>& ground);
 
 /// Conductivities of all cells, including those of air and of cut cells. Values of the input for cells of air
@@ -53,10 +53,10 @@ struct CellsWithAir {
   Conductivity view() const;
 };
 
-/// Lowers electrodes that lie on the ground, or less than `most` above it, but in a cell without ground, to
-/// the nearest cell below that has some. Fractions of ground are means over eighths of a cell, so the cell of
-/// an electrode on a crest may have none. Returns a note with the number of lowered electrodes and the
-/// largest distance, or "".
+/// Lowers electrodes that lie on the ground, or less than `most` (m) above it, but in a cell whose fraction
+/// of ground is zero, to the nearest cell below with ground. The surface is sampled at 8 × 8 points per cell,
+/// so the highest cell of a narrow crest may have no ground. Returns a note with the number of lowered
+/// electrodes and the largest distance, or "".
 std::string lower_to_ground(const TensorMesh& mesh, const std::vector<double>& ground,
                             const std::function<double(double easting, double northing)>& height, double most,
                             std::vector<Point>& electrodes);

@@ -2,9 +2,11 @@
 //
 //   m_a = −J m,   J = ∂ ln ρ_a/∂ ln σ        0 ≤ m < 1
 //
-// (Seigel 1959, Geophysics 24, 547–565; Oldenburg & Li 1994, Geophysics 59, 1327–1341). The problem is
-// linear, an approximation that holds for chargeabilities below about 0.2. The entries of a row of −J add up
-// to 1: over ground of uniform chargeability the apparent one equals it.
+// m_a, ρ_a: apparent chargeability and resistivity of each array; m, σ: chargeability and conductivity of
+// each cell (Seigel 1959, Geophysics 24, 547–565; Oldenburg & Li 1994, Geophysics 59, 1327–1341).
+//
+// The problem is linear, an approximation that holds for chargeabilities below about 0.2. The entries of a
+// row of −J add up to 1: over ground of uniform chargeability the apparent one equals it.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +23,10 @@ namespace terrane::electric::inverse {
 inline constexpr double most_chargeability = 0.99;
 
 /// Tolerance of a minimisation within bounds, where most cells lie on a bound: with 1e-3 the misfit would
-/// depend on the starting model, and β would not be found.
+/// depend on the starting model, so that the weight of regularisation could not be chosen by it.
 inline constexpr double tolerance_of_charges = 1e-5;
 
-/// The problem with its data, bounds from 0 to `most`, and active cells; without its operator.  apparent,
+/// The problem with its data, bounds from 0 to `most`, and active cells; its operator is set later. apparent,
 /// sigma: [arrays] V/V; NaN: no datum.  Throws InputError: an apparent chargeability that is not below 1, a
 /// `most` that is not between 0 and 1.
 inversion::Problem problem_of_charges(TensorMesh mesh, std::vector<std::uint32_t> active,

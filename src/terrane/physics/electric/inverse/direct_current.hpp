@@ -39,8 +39,8 @@ class DirectCurrent final : public inversion::Forward {
   std::size_t columns() const override { return active_.empty() ? mesh_.size() : active_.size(); }
   /// model: Ω·m. The warnings name solves that did not converge.
   inversion::Linearised at(std::span<const double> resistivity, Progress* progress = nullptr) const override;
-  /// unit_transfers(): ΔV/I of each array over ground of 1 Ω·m on the mesh with its sides; needs a solve for
-  /// each current electrode.
+  /// unit_transfers() (sensitivity.hpp): ΔV/I of each array over ground of 1 Ω·m on the mesh, with the
+  /// boundary conditions of its sides; needs a solve for each current electrode.
   const std::vector<double>& unit() const;
 
  private:
@@ -68,13 +68,13 @@ struct MeasuredArrays {
   std::vector<double> resistance;     ///< V/A
   std::vector<double> resistivity;    ///< Ω·m
   std::vector<double> factors;        ///< m; geometric factor k of each array, ρ_a = k ΔV/I
-  /// Computes resistances from apparent resistivities or vice versa, whichever was measured.
+  /// Computes apparent resistivities if resistances were measured, else resistances.
   void convert(const std::vector<double>& factor);
   /// Standard deviation of an array's resistance or apparent resistivity.
   double deviation_of(Datum datum, std::size_t n) const;
   double median_resistivity() const;
-  /// The data of an inversion and their standard deviations, to first order. Throws InputError: the logarithm
-  /// of a value that is not positive.
+  /// Converts to the data of an inversion, and to their standard deviations, to first order. Throws
+  /// InputError: the logarithm of a value that is not positive.
   void as(Datum datum, std::vector<double>& data, std::vector<double>& deviation) const;
   /// Converts data of an inversion back to apparent resistivities and resistances.
   void from(Datum datum, const std::vector<double>& factor, std::vector<double> predicted);

@@ -56,9 +56,9 @@ class ArrayData : public inversion::Dependence {
   /// Computes the geometric factors for uneven ground and the mesh's sides: needs a solve for each current
   /// electrode.
   void take_factors_of(const DirectCurrent& physics);
-  /// Makes `arrays_`, with `medium`.
+  /// Makes `arrays_`, the simulation of a medium.
   void take_medium(Medium medium);
-  /// F and J with respect to resistivity, on the ranks of a run.
+  /// Computes data and their derivatives with respect to resistivity, on the ranks of a run.
   std::shared_ptr<DirectCurrent> currents(const Runtime& runtime) const;
   Survey places() const { return arrays_->places(); }
 
@@ -88,7 +88,7 @@ class ArrayData : public inversion::Dependence {
   Ground own_ground_;           ///< the ground of a planned mesh, if the job names none
   std::vector<double> slopes_;  ///< slopes of the ground at the electrodes
   std::vector<std::string> left_out_;
-  std::optional<Config> job_;  ///< used for finer meshes
+  std::optional<Config> job_;  ///< from which simulations on finer meshes are made
   Parameters parameters_;
   MeasuredArrays measured_;
   bool reference_is_median_ = false;

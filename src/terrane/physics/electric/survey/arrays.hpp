@@ -44,8 +44,8 @@ struct HolePair {
 Electrodes arrays_across(const HolePair& holes, std::size_t levels);
 
 /// The plotting point of an array in a pseudosection: the middle of its electrodes, at a depth of half the
-/// largest horizontal distance between neighbouring electrodes, below `surface`, or below their mean height
-/// if that is lower.
+/// largest horizontal distance between neighbouring electrodes, below `surface`, or below the electrodes'
+/// mean height if that is lower.
 Point plotting_point(const Electrodes& electrodes, const Array& array, double surface);
 
 }  // namespace terrane::electric
