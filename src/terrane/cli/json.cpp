@@ -55,7 +55,7 @@ class Object {
     return *this;
   }
   Object& add(std::string_view name, std::string_view words) { return raw(name, in_quotes(words)); }
-  // else a literal would convert to bool
+  // without this overload a literal would convert to bool
   Object& add(std::string_view name, const char* words) { return raw(name, in_quotes(words)); }
   Object& add(std::string_view name, double value) { return raw(name, number(value)); }
   Object& add(std::string_view name, std::size_t count) { return raw(name, fmt::format("{}", count)); }

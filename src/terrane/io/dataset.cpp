@@ -291,7 +291,7 @@ Table rows_of_first(const Dataset& data, bool header) {
   return table;
 }
 
-/// The same columns with names and units only.
+/// The columns of rows_of_first(), with names and units only.
 Table columns_of_first(const Dataset& data) {
   Dataset empty;
   for (const auto& d : data.dimensions) empty.dimensions.push_back({d.name, 0});

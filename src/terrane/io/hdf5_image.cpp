@@ -13,8 +13,8 @@ herr_t keep(void*) { return 0; }
 
 }  // namespace
 
-// When the library would free its buffer, this object keeps it instead of calling H5Fget_file_image, which
-// damages the checksum of the first block.
+// When the library closes the file and would free the buffer that holds it, this object keeps the buffer.
+// H5Fget_file_image is not used, because it damages the checksum of the first block.
 Hdf5InMemory::Hdf5InMemory(const std::string& path, std::string_view begun) {
   const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   constexpr std::size_t least_growth = 1 << 20;

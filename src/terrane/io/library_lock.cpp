@@ -10,8 +10,8 @@ namespace terrane::io {
 
 namespace {
 
-/// The lock of the process, and the gate around it. Never destroyed, because threads may still read files
-/// while the process ends.
+/// The lock of the process, and the LibraryGate around it. Never destroyed, because threads may still read
+/// files while the process ends.
 struct Door {
   std::mutex mutex;
   std::mutex naming;  ///< protects `gate`

@@ -41,10 +41,11 @@ struct Format {
   std::string_view holds;       ///< "mesh", "grid", "table", "prisms", "array", "dataset"; blanks between
   bool all_columns = false;  ///< can hold all columns of a table or grid by name, not just certain channels
   bool takes_rows = false;   ///< accepts data sets as tables of their rows (dataset.hpp)
-  bool (*begins)(std::string_view head) = nullptr;     ///< whether these first bytes prove this format
-  bool (*resembles)(std::string_view head) = nullptr;  ///< they may be of it; used if no extension says
-  Content (*read)(const Source& from) = nullptr;       ///< null: the format cannot be read
-  void (*write)(const Destination& to) = nullptr;      ///< null: the format cannot be written
+  bool (*begins)(std::string_view head) = nullptr;  ///< whether these first bytes prove this format
+  /// Whether these first bytes may be of this format; used if the extension does not determine one.
+  bool (*resembles)(std::string_view head) = nullptr;
+  Content (*read)(const Source& from) = nullptr;   ///< null: the format cannot be read
+  void (*write)(const Destination& to) = nullptr;  ///< null: the format cannot be written
   /// The names of columns that a file would not hold. Throws what write would throw because of the content.
   std::vector<std::string> (*left_out)(const Destination& to) = nullptr;
   /// The files that write makes; null: only the given path.

@@ -535,7 +535,7 @@ Scales scales_of(const std::string& path, const Gathers& g) {
   return {scale_of(path, g.source, g.receiver, 0, 2), scale_of(path, g.source, g.receiver, 2, 3)};
 }
 
-/// within: number of the trace in its shot, from 1
+/// The header of trace n. within: number of the trace in its shot, from 1
 std::string header_of(const Gathers& g, std::size_t n, std::size_t within, const Scales& scales,
                       std::endian order) {
   WrittenHeader h(trace_header_bytes, order);

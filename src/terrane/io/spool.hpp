@@ -1,5 +1,5 @@
-// Frames of equal size in a temporary file, written and read in any order: results that are written later,
-// wave fields that are needed again. Only a few of them need to be in memory.
+// Blocks of equal size (frames) in a temporary file, written and read in any order: results that are stored
+// elsewhere later, wave fields that are needed again. Only a few frames need to be in memory.
 #pragma once
 
 #include <cstddef>

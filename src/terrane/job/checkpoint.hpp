@@ -20,7 +20,7 @@ struct CheckpointSettings {
   bool resume = false;         ///< continue from `file` if it exists
   double round = 3;            ///< seconds of work that an interruption may lose
   bool also_whole = false;     ///< for a job of several runs: each finished run keeps its checkpoint
-  bool takes_away = false;     ///< the job did not resume: files of later runs are of another job
+  bool takes_away = false;     ///< remove checkpoints of later runs, which an earlier job left
 };
 
 /// A run that is interrupted writes a checkpoint if it has computed for longer than this number of seconds:
@@ -58,7 +58,8 @@ inline CheckpointSettings checkpoint_of_one(const CheckpointSettings& job, std::
   one.least_run = job.least_run / static_cast<double>(count);
   one.resume = job.resume && is_left(one.file);
   one.also_whole = true;
-  // A run within a run asks the outer one: `resume` may be false there because no file was kept.
+  // If `job` is itself one of several runs, its takes_away decides: its `resume` is also false if it has no
+  // checkpoint file.
   one.takes_away = !job.resume && (!job.also_whole || job.takes_away);
   return one;
 }

@@ -141,7 +141,7 @@ class Config {
   /// This job, completed by another text: tables and keys that the job lacks are added, as defaults of a
   /// program. name: name of that text in errors.
   Config supposing(std::string_view text, std::string name) const;
-  /// Marks the keys that were read in such a copy as read in this job.
+  /// Marks the keys that were read in `copy`, which supposing() made, as read in this job.
   void take_reading_of(const Config& copy) const;
   /// Throws InputError for the first key of the whole document that nobody has read.
   void finish() const;

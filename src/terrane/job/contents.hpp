@@ -22,17 +22,17 @@ bool is_given(const Config& table, std::string_view key);
 
 /// Whether the job computes with the column of this name; empty: with all.
 using UsedColumns = std::function<bool(std::string_view)>;
-/// For files of which the job takes no values, or looks at those later.
+/// A UsedColumns for files whose values the job does not use, or checks later.
 inline bool no_column(std::string_view) { return false; }
 
 /// The content that the key names: the content passed in memory under that name, or else the content of the
-/// file. Throws InputError, FileError; InputError also where a used column has numbers that programs write
+/// file. Throws InputError, FileError; InputError also if a used column has numbers that programs write
 /// for missing values.
 io::Content read_content(const Config& table, std::string_view key, const io::ReadOptions& options = {},
                          const UsedColumns& used = {});
 
-/// Throws InputError at the key: values that the job computes with are numbers that programs write where
-/// there is no value, such as -9999 (io::written_for_none).
+/// Throws InputError at the key if values that the job computes with are numbers that programs write for
+/// missing values, such as -9999 (io::written_for_none).
 void refuse_written_for_none(const Config& table, std::string_view key, const io::Content& content,
                              const UsedColumns& used = {});
 void refuse_written_for_none(const Config& table, std::string_view key, const Column& column);

@@ -57,8 +57,8 @@ std::vector<Law> laws_of(const Config& model);
 /// Applies the laws of model.maps to cells that have no value of the computed property yet, except to cells
 /// marked in `above` as above the ground (empty: no cell).
 void apply_maps(const Config& model, Earth& earth, const std::vector<bool>& above = {});
-/// Adds the notes and warnings on laws that the description itself applies, to each unit and body instead of
-/// to cells. Throws InputError.
+/// Adds the notes and warnings on laws if the description applies them to each unit and body instead of to
+/// cells. Throws InputError.
 void tell_of_maps(const Config& model, const Description& description, Earth& earth);
 
 }  // namespace terrane

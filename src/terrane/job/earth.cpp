@@ -398,7 +398,7 @@ EarthModel from_file(const Config& table, TensorMesh mesh, const MemoryBudget& m
       table, "file", content,
       rows != nullptr && rows->columns.size() == 1 ? UsedColumns() : used_as_properties(table));
   const auto* of_octree = std::get_if<io::MeshData>(&content);
-  // The notes on a model on an octree mesh were told when mesh.file was read.
+  // If the mesh is an octree, its notes were already added when mesh.file was read.
   const bool said = of_octree != nullptr && of_octree->octree.cells > 0 && !mesh_file.empty();
   if (!said) tell_notes(table, "file", content);
   if (auto* data = std::get_if<io::MeshData>(&content)) {
@@ -426,7 +426,7 @@ Earth prism_list(const Config& mesh, const Config& job, const MemoryBudget& memo
   options.memory = memory.bytes;
   options.length_unit = table.optional_text("length_unit").value_or("");
   options.unit = table.optional_text("density_unit").value_or("");
-  const auto of_job = values_of(model);  // take the place of the file's
+  const auto of_job = values_of(model);  // these values of the job replace those of the file
   auto content = read_content(table, "file", options, [&](std::string_view name) {
     return find_property(name) != nullptr &&
            std::none_of(of_job.begin(), of_job.end(),
@@ -952,7 +952,7 @@ TensorMesh mesh_of_file(const Config& mesh, const MemoryBudget& memory, CellsOfF
   options.memory = memory.bytes;
   file.where = table.where("file");
   auto content =
-      read_content(table, "file", options, no_column);  // put_properties() looks at values it takes
+      read_content(table, "file", options, no_column);  // put_properties() checks the values it uses
   tell_notes(table, "file", content);
   auto* data = std::get_if<io::MeshData>(&content);
   if (!data)
@@ -1081,7 +1081,7 @@ void build_earths(const Config& job, const std::optional<Projection>& projection
   if (requests.empty()) return;
   const auto kind = kind_of_mesh(job, requests.front());
   const auto of = kind == "planned" ? std::optional(cells_of_job(job, kind)) : std::nullopt;
-  // values depend on the mesh: they are those at its cell centres, or of its own bodies
+  // The description cannot be shared if values are those at cell centres or the mesh is not planned.
   if (!of || !of->averages) {
     for (std::size_t n = 0; n < requests.size(); ++n)
       take(n, build_earth(job, projection, memory, requests[n]));

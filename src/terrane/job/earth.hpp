@@ -89,8 +89,9 @@ MeshWish read_wish(const Config& job);
 Earth build_earth(const Config& job, const std::optional<Projection>& projection,
                   const MemoryBudget& memory = {}, const EarthRequest& request = {});
 
-/// The same on several planned meshes, for requests that differ only in `plan`; the files that [model] names
-/// are read once. take: receives one earth after another, so that they need not all be in memory at once
+/// The earth models of a job on several planned meshes, for requests that differ only in `plan`; the files
+/// that [model] names are read once. take: receives one model after another, so that they need not all be in
+/// memory at once
 void build_earths(const Config& job, const std::optional<Projection>& projection, const MemoryBudget& memory,
                   std::span<const EarthRequest> requests,
                   const std::function<void(std::size_t number, Earth earth)>& take);

@@ -26,7 +26,7 @@ struct Relief {
   double lowest, highest;
 };
 Relief relief(const Ground& ground, const Prism& box);
-/// The same for the topography of an earth; if the earth has none, both are `level`.
+/// Lowest and highest topography of an earth within a box; if the earth has none, both are `level`.
 Relief relief(const Description& earth, const Prism& box, double level);
 
 /// Interpolates the ground from points on it. If the points lie on a line, linearly between neighbours; else

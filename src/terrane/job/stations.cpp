@@ -265,7 +265,7 @@ io::Table rows_of(const Config& table, const MemoryBudget& memory) {
   io::ReadOptions options;
   options.format = table.optional_text("format").value_or("");
   options.memory = memory.bytes;
-  // Data are looked at by those who compute with them: expect_values().
+  // Columns of data are checked later, by expect_values().
   const bool heights = !table.has("height") && !table.has("clearance");
   const auto up = lower(table.text("up_column")),
              observed = table.optional_text("observed_column").value_or("");

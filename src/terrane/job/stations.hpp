@@ -31,8 +31,8 @@ std::span<const Section> survey_sections();
 /// The stations of the job. Throws InputError, FileError, or MemoryError before large arrays are allocated.
 Stations build_survey(const Config& job, const MemoryBudget& memory = {});
 
-/// Throws InputError at survey.file: the columns that these observed data are made of have numbers that
-/// programs write where there is no value.
+/// Throws InputError at survey.file if the columns with these observed data contain numbers that programs
+/// write for missing values, such as -9999.
 void expect_values(const Config& job, const Survey& survey, const std::vector<ObservedColumn>& observed);
 
 }  // namespace terrane

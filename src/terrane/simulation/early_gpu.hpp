@@ -12,8 +12,8 @@ namespace terrane {
 /// ignored here: they recur when the GPU is used.
 void begin_with_gpu(Device wanted, const Comm& comm);
 
-/// The same in a separate thread, but only if the job asks for a GPU: if it allows any device, the CPU may be
-/// faster than the start of a GPU. The future's destructor waits until the thread has ended.
+/// Calls begin_with_gpu() in a separate thread, but only if the job asks for a GPU: if it allows any device,
+/// the CPU may be faster than the start of a GPU. The future's destructor waits until the thread has ended.
 [[nodiscard]] std::future<void> begin_with_gpu_aside(Device wanted, const Comm& comm);
 
 }  // namespace terrane

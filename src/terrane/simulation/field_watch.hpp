@@ -40,7 +40,7 @@ class FieldWatch {
     if (done < quiet_) most_ = largest > most_ ? largest : most_;
     return lost_beyond(done, largest, done < quiet_ || most_ == 0 ? INFINITY : most_);
   }
-  /// The same for fields whose values cannot exceed `bound`.
+  /// Whether a field whose values cannot exceed `bound` is invalid after `done` steps.
   bool lost_beyond(std::size_t done, double largest, double bound);
 
  private:

@@ -11,7 +11,7 @@ namespace terrane {
 
 namespace {
 
-constexpr double aimed_at = 0.6;  // fraction of the accuracy at which a round aims, as estimates are rough
+constexpr double aimed_at = 0.6;  // a round aims at this fraction of the accuracy: estimates are rough
 constexpr double narrowest = 0.35, widest = 1.15;
 // Largest ratio of the cells of a round to those of the last one: large errors predict the necessary number
 // poorly.
@@ -19,8 +19,8 @@ constexpr double most_at_once = 6;
 constexpr double little = 0.9;         // rounds end if a larger fraction of the error remains
 constexpr double most_foretold = 1e3;  // largest growth factor of cells that is predicted
 
-/// The factors fₐ with eₐ fₐ² equal on all axes and Σ eₐ fₐ² = left, within their bounds: if one is at a
-/// bound, the others are adapted.
+/// The factors fₐ of cell widths (refining.hpp) with eₐ fₐ² equal on all axes and Σ eₐ fₐ² = left, within
+/// their bounds: if one is at a bound, the others are adapted. errors: eₐ.
 std::array<double, 3> factors_of(const std::array<double, 3>& errors, double left) {
   std::array<double, 3> factor{};
   std::array<bool, 3> bound{};
@@ -63,7 +63,7 @@ FinerWish finer_wish(const ErrorShares& shares, double error, double accuracy, d
   FinerWish wish;
   const double of_walls = sum > 0 ? shares.walls * scale : 0;
   wish.walls = of_walls > 0.3 * accuracy;
-  // Boundaries at twice the distance leave less than half of their error.
+  // Boundaries at twice the distance are assumed to leave a quarter of their error.
   const double left = aimed_at * accuracy - (wish.walls ? 0.25 : 1) * of_walls;
   wish.factor = factors_of(cells, std::max(left, 0.3 * accuracy));
   const auto& f = wish.factor;

@@ -6,9 +6,10 @@
 // They are coarse and cost less than the run. With the contribution eₐ of cells along axis a, the next mesh
 // has cells fₐ times as wide:
 //
-//   Σ eₐ fₐ² + e_walls/2 = 0.6 ε,  Π 1/fₐ minimal:  all eₐ fₐ² equal,  0.35 ≤ fₐ ≤ 1.15
+//   Σ eₐ fₐ² + e_b = 0.6 ε,  Π 1/fₐ minimal:  all eₐ fₐ² equal,  0.35 ≤ fₐ ≤ 1.15
 //
-// but at most six times as many cells as before, because errors far above ε predict the necessary number
+// e_b: the contribution of boundaries, or a quarter of it if they are moved to twice the distance. A mesh has
+// at most six times as many cells as before, because errors far above ε predict the necessary number
 // poorly, and at most simulation.most_cells. Rounds end when ε is reached, after three of them, if the next
 // mesh would need more cells than most_cells or more memory than available, or if a round reduced e by less
 // than a tenth. If memory runs out during a round, data are those of the previous round.

@@ -16,7 +16,8 @@ void serve(const Registry& registry, Comm& comm);
 /// On rank 0: makes the others start Physics::serve of this physics.
 void call(Comm& comm, std::string_view physics);
 
-/// On rank 0: the same, and sends them `packet`, which they receive by Packet::broadcast().
+/// On rank 0: makes the others start Physics::serve of this physics, and sends them `packet`, which they
+/// receive by Packet::broadcast().
 void call(Comm& comm, std::string_view physics, Packet packet);
 
 /// On rank 0, before it reads large input: tells the other ranks which device the job asks for. If that may
@@ -28,8 +29,8 @@ void foretell(Comm& comm, Device wanted);
 /// wait: it becomes OutOfStep.
 void keep_in_step(Comm& comm, const std::function<void()>& work);
 
-/// On a rank other than 0: the same, but returns false after an error of all ranks, which rank 0 reports to
-/// the user.
+/// On a rank other than 0: runs its part of some work as keep_in_step() does, but returns false after an
+/// error of all ranks, which rank 0 reports to the user.
 bool serve_in_step(Comm& comm, const std::function<void()>& work);
 
 /// On rank 0: makes serve() return on the others.

@@ -4,7 +4,7 @@
 //
 // The sum is minimised by reweighting: least-squares problems with the weights ω = min(1, c/|r|) of the last
 // residuals are solved until the weights no longer change. Outliers must not influence how closely other data
-// are fitted; so β is chosen by Huber's second proposal,
+// are fitted; so β (the weight of φ_m, objective.hpp) is chosen by Huber's second proposal,
 //   Σ min(r², c²) / κ = χ N,  κ the mean of min(r², c²) for normal noise
 // (Huber 1981, Robust Statistics, ch. 6), which for c → ∞ is φ_d = χ N.
 #pragma once
@@ -18,7 +18,7 @@ namespace terrane::inversion {
 double huber_consistency(double c);
 /// Σ min(r², c²) / κ over the residuals of all data that are used.
 double huber_misfit(std::span<const double> residual, double c);
-/// min(1, c/|r|)
+/// The weight ω of a residual r: min(1, c/|r|).
 double huber_weight(double residual, double c);
 
 }  // namespace terrane::inversion

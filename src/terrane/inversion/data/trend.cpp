@@ -96,7 +96,7 @@ void Detrended::apply_transpose(std::span<const double> data, std::span<double> 
   g_->apply_transpose(rest, model);
 }
 
-/// diag(GᵀQᵀW²QG) = diag(GᵀW²G) − Σ_k (GᵀW²p_k)²
+/// diag(GᵀQᵀW²QG) = diag(GᵀW²G) − Σ_k (GᵀW²p_k)², p_k the columns of P (trend.hpp)
 void Detrended::weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const {
   g_->weighted_diagonal(weight, diagonal);
   std::vector<double> seen(columns());

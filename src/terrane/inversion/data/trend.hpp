@@ -1,8 +1,8 @@
-// A regional field in addition to that of the model: d = G m + T c, with polynomials T of the station
-// coordinates and unknown coefficients c.
+// A regional field in addition to the field G m of the model m: data d = G m + T c, with polynomials T of the
+// station coordinates and unknown coefficients c. W = diag(1/σ).
 //
 // For any m the best c is found by least squares, so that φ_d(m) = min_c ‖W(G m + T c − d)‖². With the
-// columns p_k of P, obtained by orthonormalising T with respect to the product Σ w² p q, this is
+// columns p_k of P, obtained by orthonormalising T with respect to the product Σ p q/σ², this is
 //   φ_d(m) = ‖W Q (G m − d)‖²,  Q = I − P PᵀW²
 // This is an inversion with the operator Q G and the data Q d. A trend removed from the data beforehand
 // would also fit part of the model's own field; here it does not. But a model gets no field that a trend
@@ -20,8 +20,8 @@ namespace terrane::inversion {
 
 enum class Trend { none, constant, plane, quadratic };
 
-/// The matrix P, with separate columns for each set of data. Columns that are linearly dependent at the
-/// stations (for example if all are on a line) are omitted.
+/// The matrix P of trends (see the head of this file), with separate columns for each set of data. Columns
+/// that are linearly dependent at the stations (for example if all are on a line) are omitted.
 class Trends {
  public:
   /// easting, northing [stations]: row n of each set belongs to station n · weight [rows] 1/σ; 0: datum not
@@ -32,11 +32,11 @@ class Trends {
   std::size_t columns() const { return all_.size(); }
   /// P PᵀW² r: the trend that fits r [rows] best, evaluated also at stations without a datum.
   std::vector<double> nearest(std::span<const double> r) const;
-  /// d ← Q d
+  /// d ← Q d: removes the trend that fits d best.
   void remove(std::span<double> d) const;
-  /// w ← Qᵀ w
+  /// w ← Qᵀ w: applies the transpose of remove().
   void remove_transposed(std::span<double> w) const;
-  /// W²p_k [rows]
+  /// Column k of W²P, [rows].
   std::vector<double> weighted_column(std::size_t k) const;
 
  private:
@@ -48,7 +48,7 @@ class Trends {
   std::vector<Column> all_;
 };
 
-/// The operator Q G.
+/// The operator Q G, which replaces G if a trend is fitted together with the model.
 class Detrended final : public solve::LinearOperator {
  public:
   Detrended(std::shared_ptr<const solve::LinearOperator> g, Trends trends)

@@ -111,9 +111,9 @@ Outcome InversionJob::found(const Runtime& runtime, Report& told) {
 
 namespace {
 
-constexpr double share_that_limits = 0.05;  // fraction of the data
+constexpr double share_that_limits = 0.05;  // fraction of data with mesh errors above σ_d; refined if above
 
-/// σ² = σ_d² + e².
+/// The σ of data with errors e of the mesh: σ² = σ_d² + e². sigma: σ_d.
 std::vector<double> in_quadrature(std::vector<double> sigma, const std::vector<double>& errors) {
   for (std::size_t n = 0; n < errors.size(); ++n) sigma[n] = std::hypot(sigma[n], errors[n]);
   return sigma;

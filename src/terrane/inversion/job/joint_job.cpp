@@ -46,8 +46,8 @@ std::string Shared::note_of(std::size_t index) const {
                      settings.coupling, settings.rocks, settings.most_rounds);
 }
 
-/// The plans of all jobs. All models are in memory at the same time, each rank of this machine with its
-/// parts, and each model is computed again in every round.
+/// The plans of all jobs. All models are in memory at the same time (each rank of this machine stores its
+/// part of each), and each model is computed again in every round.
 const std::vector<Plan>& Shared::check(Comm* comm) {
   if (!plan.empty()) return plan;
   std::vector<Plan> plans;

@@ -68,8 +68,8 @@ class Place {
   }
 
   /// Moves to P(m + α dir), P the projection onto the bounds, with the largest α of first, first/2, … for
-  /// which q decreases enough; a_dir = A dir, w_dir = W G dir. Returns the decrease of q; whole: gets whether
-  /// α = first.
+  /// which q (bounded.hpp) decreases enough; a_dir = A dir, w_dir = W G dir. Returns the decrease of q;
+  /// whole: gets whether α = first.
   double search(std::span<const double> dir, std::span<const double> a_dir, std::span<const double> w_dir,
                 double first, bool& whole) {
     for (double alpha = first; alpha > 1e-12 * first; alpha /= 2) {

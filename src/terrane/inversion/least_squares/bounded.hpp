@@ -2,8 +2,9 @@
 //
 //   min q(m) = ½ mᵀA m − bᵀm,  l ≤ m ≤ u
 //
-// Moré & Toraldo (1991), with the metric D = 1/diag(A); it is diagonal because with any other metric a
-// projected step need not decrease q:
+// A, b: the normal equations (objective.hpp); l, u: the bounds; g_P: the projected gradient of q. The method
+// is that of Moré & Toraldo (1991), with the metric D = 1/diag(A); it is diagonal because with any other
+// metric a projected step need not decrease q:
 //   1. at most 10 gradient projections: the direction is −D g_P; the step of steepest descent is halved until
 //      the projected point decreases q enough; ends when the set of cells on bounds is constant, or q hardly
 //      decreases

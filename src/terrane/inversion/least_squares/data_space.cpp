@@ -232,7 +232,8 @@ double DenseDataSpace::gcv(double beta) const {
   return static_cast<double>(objective_.used()) * phi_d(beta) / (rest * rest);
 }
 
-/// With X = ln φ_d, Y = ln φ_m and t = ln β:  κ = (X'Y'' − Y'X'')/(X'² + Y'²)^(3/2).
+/// The curvature of the curve with X = ln φ_d, Y = ln φ_m and the parameter ln β:
+/// κ = (X'Y'' − Y'X'')/(X'² + Y'²)^(3/2).
 double DenseDataSpace::curvature(double beta) const {
   double pm1 = 0, pm2 = 0;
   for (std::size_t i = 0; i < c_.size(); ++i) {
@@ -301,6 +302,7 @@ double DenseDataSpace::l_curve_corner() const {
 
 /// var        = (1/β) [ (R⁻¹)_jj − Σ_n (R⁻¹GᵀW u_n)_j² / (λ_n + β) ]
 /// resolution = (R⁻¹GᵀW (K + β)⁻¹ W G)_jj = Σ_n (R⁻¹GᵀW u_n)_j (GᵀW u_n)_j / (λ_n + β)
+/// of cell j; λ_n, u_n: eigenvalues and eigenvectors of K.
 DenseDataSpace::Posterior DenseDataSpace::posterior(double beta) const {
   const std::size_t n = c_.size();
   Posterior made{std::vector<double>(objective_.g->columns()), std::vector<double>(objective_.g->columns())};

@@ -3,6 +3,8 @@
 //   K = W G R⁻¹ Gᵀ W  [N, N],  r = W (d − G m̃)
 //   m(β) = m̃ + R⁻¹ Gᵀ W (K + β)⁻¹ r
 //
+// N: number of data; G, W, R, d, m̃: objective.hpp.
+//
 // Lanczos: K is never formed. v₁ = r/‖r‖; a step applies Gᵀ, R⁻¹ and G once and orthogonalises the new vector
 // twice against all others; after k steps K ≈ V T Vᵀ with a tridiagonal T, and for every β
 //   y = (T + β)⁻¹ ‖r‖ e₁,  m = m̃ + R⁻¹ Gᵀ W V y,  φ_d = β²‖y‖² + (b_{k+1} y_k)²,  φ_m = yᵀ T y

@@ -2,7 +2,8 @@
 //
 //   φ(m) = φ_d + β φ_m,   φ_d = ‖W (G m − d)‖²,  W = diag(1/σ),   φ_m = (m − m̃)ᵀ R (m − m̃)
 //
-// φ has no factor ½. The target of φ_d is χ N for N data (with noise of standard deviation σ, φ_d ≈ N). A
+// m: model, m̃: reference model, d: data, σ: their standard deviations, R: regulariser.hpp. φ has no factor ½.
+// The target of φ_d is χ N for N data and a given χ (with noise of standard deviation σ, φ_d ≈ N). A
 // datum with weight 0 is not used.
 #pragma once
 
@@ -44,7 +45,7 @@ class NormalEquations {
   /// out = A v; weighted = W G v, by which φ_d can be updated without further products.  weighted: [rows]
   void apply(std::span<const double> v, std::span<double> out, std::span<double> weighted) const;
   const std::vector<double>& right_side() const { return b_; }
-  /// diag(GᵀW²G) + β diag(R)
+  /// The diagonal of A: diag(GᵀW²G) + β diag(R).
   const std::vector<double>& diagonal() const { return diagonal_; }
   int products() const { return products_; }
   const Objective& objective() const { return objective_; }

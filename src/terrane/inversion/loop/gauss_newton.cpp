@@ -75,7 +75,7 @@ class Steps {
 
   std::unique_ptr<Regulariser> regulariser_;
   std::vector<double> reference_, centre_, data_;
-  std::vector<double> deviation_, trust_, weight_;  ///< 1/σ, or 0; Huber's ω; √ω/σ
+  std::vector<double> deviation_, trust_, weight_;  ///< 1/σ (0: not used); Huber's ω; √ω/σ
   double doubt_ = 0;                                ///< largest change of Huber's weights ω in the last step
   double factor_ = 1;                               ///< β with bounds divided by β without
   Linearised here_;                                 ///< F and J at the present model

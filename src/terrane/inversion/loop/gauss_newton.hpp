@@ -26,9 +26,10 @@ struct Value {
   double phi_d = 0, phi_m = 0;
   double phi(double beta) const { return phi_d + beta * phi_m; }
 };
-/// objective.weight: [rows] √ω/σ with Huber's weights ω, or 0
+/// objective.weight: [rows] √ω/σ with Huber's weights ω; 0 for data that are not used
 Value value_at(std::span<const double> predicted, std::span<const double> model, const Objective& objective);
-/// −2 Jᵀ W² (d − F(m)) + 2 β R (m − m̃); objective.data are d, objective.g is J at the model.
+/// The gradient of φ: −2 Jᵀ W² (d − F(m)) + 2 β R (m − m̃). objective.data are d, objective.g is J at the
+/// model.
 std::vector<double> gradient_at(std::span<const double> predicted, std::span<const double> model,
                                 const Objective& objective, double beta);
 

@@ -5,8 +5,9 @@
 //
 // φ_c: the cross-gradient, φ_r: the difference of the fractions of rocks (coupling.hpp). n: the values of
 // these terms for the models of separate inversions, so that λ and μ have no units. The models are computed
-// one after the other, each with the others constant, until none changes: with constant multipliers none of
-// these steps can increase the sum. A non-linear inversion starts from its model of the previous round.
+// one after the other, each with the others constant, until none changes: with constant Lagrange multipliers
+// of the conditions on φ_d none of these steps can increase the sum. A non-linear inversion starts from its
+// model of the previous round.
 #pragma once
 
 #include <vector>

@@ -385,7 +385,7 @@ void Run::take_best() {
   out_.beta = best_.beta;
 }
 
-/// The slope of the secant is limited to 0.2 … 1.5.
+/// Finds β by secants in (ln β, ln φ_d), with slopes limited to 0.2 … 1.5.
 double Run::find_beta(Secant secant, double largest_step, const std::function<double(double)>& at,
                       const std::function<void(const Secant&)>& between) {
   if (secant.trial == 0) best_ = {};

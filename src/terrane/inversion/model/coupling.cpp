@@ -75,8 +75,9 @@ CrossGradient::Sides CrossGradient::sides_of_other(std::size_t c) const {
   return sides(c, [&](std::size_t cell, std::size_t axis) { return other_[cell][axis]; });
 }
 
-/// |g × a|² is the sum over pairs of axes (i, j) of (g_i a_j − g_j a_i)², which has four different values at
-/// the corners (s, t = 0, 1: differences to the previous or next cell).
+/// With the gradients g and a of the two models, |g × a|² is the sum over pairs of axes (i, j) of (g_i a_j −
+/// g_j a_i)², which has four different values at the corners (s, t = 0, 1: differences to the previous or
+/// next cell).
 double CrossGradient::form(const Sides& g, std::size_t c) const {
   const auto a = sides_of_other(c);
   double sum = 0;

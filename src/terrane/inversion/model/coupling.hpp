@@ -45,7 +45,7 @@ class Coupling {
   virtual double value(std::span<const double> v) const = 0;
 };
 
-/// The form with C = factor · C(m₂), m₂ = other, and c = 0.
+/// The cross-gradient as a coupling: C = factor · C(m₂), m₂ = other, and c = 0.
 class CrossGradient final : public Coupling {
  public:
   /// active: cells of the mesh, ascending; empty: all; other: [active]

@@ -205,6 +205,7 @@ void Regulariser::precondition(std::span<double> v) const {
   for (std::size_t c = 0; c < size(); ++c) v[c] /= weight_[c];
 }
 
+/// Solves R x = v by conjugate gradients with the preconditioner S:
 /// r = v − R x;  z = S r;  p = z
 /// repeat  α = rᵀz/pᵀRp;  x += α p;  r −= α R p;  z = S r;  p = z + β p    until rᵀz has fallen by tolerance²
 int Regulariser::solve(std::span<double> v, double tolerance) const {

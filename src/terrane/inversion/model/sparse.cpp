@@ -15,7 +15,8 @@ std::array<double, 4> largest_magnitudes(const Factors& magnitudes) {
   return most;
 }
 
-/// For |x| ≤ X, x (1 + x²/ε²)^(p/2−1) is largest at X if p ≥ 1, and at min(X, ε/√(1−p)) if p < 1.
+/// For |x| ≤ X, the derivative of a sparse norm, x (1 + x²/ε²)^(p/2−1), is largest at X if p ≥ 1, and at
+/// min(X, ε/√(1−p)) if p < 1.
 std::array<double, 4> sparse_scales(const SparseNorms& norms, const std::array<double, 4>& epsilon,
                                     const Factors& magnitudes) {
   const auto most = largest_magnitudes(magnitudes);
