@@ -23,7 +23,7 @@
 namespace terrane::acoustic {
 
 /// The field of a node that a weight multiplies: the pressure (p or (2p + q)/3), or one of the two fields of
-/// a medium with an axis.
+/// a VTI or TTI medium.
 enum class Part : int { pressure, p, q };
 
 /// The weight of one node in a source or receiver.

@@ -118,7 +118,7 @@ struct CorrelateWithAxis {
 /// the east.
 template <class T>
 struct CorrelateApart {
-  View<const T, 3> sent, sent_q, back, back_q;  // sent_q, back_q: second fields of a medium with an axis
+  View<const T, 3> sent, sent_q, back, back_q;  // sent_q, back_q: second fields of a VTI or TTI medium
   View<T, 3> image;
   Index lag;
   bool axis;
@@ -133,7 +133,7 @@ struct CorrelateApart {
   }
 };
 
-/// Copies the pressure at the nodes that a snapshot contains.  q: second field of a medium with an axis
+/// Copies the pressure at the nodes that a snapshot contains.  q: second field of a VTI or TTI medium
 template <class T>
 struct Show {
   View<const T, 3> p, q;
@@ -217,7 +217,7 @@ class ImagesAtLags {
                                    images_[l].view(mesh_), lag, axis});
     }
   }
-  /// The same for a row of nodes, on the calling thread of the CPU, in a medium without an axis.
+  /// The same for a row of nodes, on the calling thread of the CPU, in an isotropic medium.
   void add_row(Index k, Index j, const View<const T, 3>& sent, const View<const T, 3>& back) {
     for (std::size_t l = 0; l < images_.size(); ++l) {
       const Index lag = static_cast<Index>(l) - most_, reach = std::abs(lag);
@@ -616,7 +616,7 @@ struct Engine<T>::Backward {
   FieldWatch watch;
 };
 
-/// Adds the images of one step in a medium with an axis: step n of the source's wave, N − 1 − n of the
+/// Adds the images of one step in a VTI or TTI medium: step n of the source's wave, N − 1 − n of the
 /// receivers' wave.
 template <class T>
 void Engine<T>::image_with_axis(Backward& back, History<T>& history, Index n) {

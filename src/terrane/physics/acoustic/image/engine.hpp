@@ -8,7 +8,7 @@
 // Images at a lag h along easting are Σ_n p(x − h) p̃(x + h), zero if either point is outside the mesh. If
 // the velocity is right both waves coincide at the reflector, and h = 0 has most of the energy.
 //
-// In a medium with an axis J uses the second time differences a of both p and q. Jᵀ uses those of the adjoint
+// In a VTI or TTI medium J uses the second time differences a of both p and q. Jᵀ uses those of the adjoint
 // wave instead, from its wave equation: Σ C⁻¹a · (p̃, q̃) = Σ v² (H p̃ + 2f̃/3, V q̃ + f̃/3) · (p, q).
 //
 // Jᵀ is the exact adjoint for every boundary, because layers are symmetric up to a factor that is 1 on the

@@ -376,7 +376,7 @@ class Checkpoints final : public History<T> {
 
 /// A box of nodes beside the mesh, of one field.
 struct Beside {
-  int field;  ///< 0 is p, 1 q of a medium with an axis
+  int field;  ///< 0 is p, 1 q of a VTI or TTI medium
   IndexBox<3> box;
 };
 

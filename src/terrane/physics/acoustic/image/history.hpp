@@ -102,7 +102,7 @@ class History {
       std::function<void(const IndexBox<3>& nodes, const Around<T>& sent, const View<const T, 3>& back)>;
   virtual void meet(Stream& stream, const Returning<T>& back, const Passes& passes, Index n, Index count,
                     const Meet& use);
-  /// pⁿ on the rank's part of the mesh, or qⁿ (field 1) of a medium with an axis. p⁻¹ is zero.
+  /// pⁿ on the rank's part of the mesh, or qⁿ (field 1) of a VTI or TTI medium. p⁻¹ is zero.
   virtual View<const T, 3> at(Index n, int field = 0) const = 0;
 };
 

@@ -37,15 +37,18 @@ struct DensityTile {
   static constexpr int density_width = nodes_east + 2 * beside + 4, density_height = rows + 2 * M;
   static constexpr int ahead = 2;  ///< planes that are being loaded while one is computed
   static constexpr int turns = ahead + 1, densities = M + ahead;
-  static constexpr int layer_rows = 16, layer_nodes = 16;  ///< greatest thickness of layers along north, east
+  /// Greatest thickness of absorbing layers along north, and along east, nodes.
+  static constexpr int layer_rows = 16, layer_nodes = 16;
 
   alignas(128) float p[ahead][height][width];
   alignas(128) float half_density[densities][density_height][density_width];  ///< loaded M planes early
   alignas(128) float before[turns][rows][nodes_east];
   alignas(128) float squared[turns][rows][nodes_east];
-  alignas(128) float north[turns][2][layer_rows][nodes_east];  ///< ψ and ζ of a layer along north in the tile
-  alignas(128) float east[turns][2][rows][layer_nodes];  ///< ψ and ζ of a layer along east in the tile
-  alignas(16) float decay[4][nodes_east];  ///< layer along east: a, b of ψ, a, b of ζ; zeros outside it
+  /// ψ and ζ of the absorbing layers along north, and along east, in the tile.
+  alignas(128) float north[turns][2][layer_rows][nodes_east];
+  alignas(128) float east[turns][2][rows][layer_nodes];
+  /// Coefficients of the absorbing layer along east: a and b of ψ, a and b of ζ; zeros outside it.
+  alignas(16) float decay[4][nodes_east];
   alignas(16) float flux_east[2][rows][nodes_east + 2 * beside];  ///< east of the nodes i0 − beside …
   alignas(16) float flux_north[2][rows + reach][nodes_east];      ///< north of the rows j0 − M …
   alignas(8) std::uint64_t full[turns + 1];  ///< barriers: a plane is loaded; the last: first planes of ρ/2
@@ -121,15 +124,15 @@ __device__ __forceinline__ Four flux_to_east(const Four& difference, const Four&
   return flux_of_four(difference, here, Four{here.at[1], here.at[2], here.at[3], next});
 }
 
-/// The copy engine's descriptions of the fields, and of ψ and ζ of the layers on each side.
+/// The copy engine's descriptions of the fields, and of ψ and ζ of the absorbing layers on each side.
 struct DensityMaps {
   CUtensorMap p, half_density, before, squared, north[2][2], east[2][2];
 };
 
-/// The layers whose ψ a block contains or reads.
+/// The absorbing layers whose ψ a block contains or reads.
 struct DensityLayers {
-  int north = -1, east = -1;  ///< side of the layer in the block's rows, in its columns; −1: none
-  bool up = false;            ///< whether the block reads fluxes in a layer of the axis up
+  int north = -1, east = -1;  ///< side of the absorbing layer in the block's rows, in its columns; −1: none
+  bool up = false;            ///< whether the block reads fluxes in an absorbing layer of the axis up
 
   /// k0, k1, j0, j1: planes and rows of the block; i0, i1: columns of the tile in the box
   __device__ __forceinline__ void find(const StepArguments<float>& g, int M, Index k0, Index k1, Index j0,
@@ -154,7 +157,7 @@ struct DensityPlanes {
   using Shape = TileShape;
   static constexpr int M = Shape::M;
   /// Values that are read only once: dropping them first from the L2 cache saves up to a twentieth of the
-  /// time without layers, but takes more time with all layers.
+  /// time without absorbing layers, but takes more time with all layers.
   static constexpr Stays once = knows_layers ? Stays::normally : Stays::least;
   Shape& tile;
   const StepArguments<float>& g;
@@ -217,8 +220,8 @@ struct DensityPlanes {
 };
 
 /// A thread's share of the fluxes towards east and north beside a tile that differences in the tile read:
-/// four fluxes of a row per round, or none. Their positions are computed once, or, if layers need the
-/// registers, again for each plane.
+/// four fluxes of a row per round, or none. Their positions are computed once, or, if absorbing layers need
+/// the registers, again for each plane.
 template <class Shape>
 struct FluxesBeside {
   static constexpr int M = Shape::M, fours = Shape::beside / 4, east_tasks = 2 * fours * Shape::rows,
@@ -268,7 +271,8 @@ struct FluxesBeside {
   }
 };
 
-/// The work of a thread, plane after plane upward through its block.  knows_layers: whether it has layers
+/// The work of a thread, plane after plane upward through its block.  knows_layers: whether it has absorbing
+/// layers
 template <class Planes, bool knows_layers>
 class DensityWalk {
  public:
@@ -317,7 +321,7 @@ class DensityWalk {
 
  private:
   __device__ __forceinline__ Inside inside(int r) const { return {j_ + r < box_.last[1], i_, box_}; }
-  /// The layer along up that contains plane k, or null.
+  /// The absorbing layer along up that contains plane k, or null.
   __device__ __forceinline__ const LayerArrays<float>* layer_up(Index k) const {
     for (const auto& layer : g_.layers[0])
       if (k >= layer.first && k < layer.last) return &layer;
@@ -328,7 +332,7 @@ class DensityWalk {
     const auto& layer = g_.layers[1][planes_.layers.north];
     return j_ + r >= layer.first && j_ + r < layer.last;
   }
-  /// Address in a layer's array of the node k, j, i.
+  /// Address in an absorbing layer's array of the node k, j, i.
   __device__ __forceinline__ static float* at(float* array, const LayerArrays<float>& layer, Index k, Index j,
                                               Index i) {
     return array + k * layer.stride[0] + j * layer.stride[1] + i;
@@ -344,7 +348,7 @@ class DensityWalk {
     if (!layer || !inside(r).any) return {};
     return four_once(at(layer->zeta, *layer, k, j_ + r, i_));
   }
-  /// Updates and stores ψ of a layer along north, and adds it to the difference.
+  /// Updates and stores ψ of an absorbing layer along north, and adds it to the difference.
   __device__ __forceinline__ void add_psi_north(int r, int n, int turn, Four& difference) const {
     if (!in_north(r)) return;
     const auto& layer = g_.layers[1][planes_.layers.north];
@@ -370,7 +374,7 @@ class DensityWalk {
     }
     store(at(layer.psi, layer, planes_.k0 + n, j_ + r, i_), psi, inside(r));
   }
-  /// Updates and stores ζ of a layer, and adds it to the divergence on the layer's axis.
+  /// Updates and stores ζ of an absorbing layer, and adds it to the divergence on the layer's axis.
   __device__ __forceinline__ static void add_zeta(float* to, const Four& a, const Four& b, Four zeta,
                                                   const Inside& inside, Four& divergence) {
 #pragma unroll
@@ -529,12 +533,14 @@ class DensityWalk {
 };
 
 /// The division of a box into blocks: columns from first_east on, rows (the last block begins at last_north),
-/// and some planes. If blocks have many planes, the planes that layers up affect, below `head` and from
-/// `tail` on, are separate blocks. Slow blocks, with layers north and east, begin first; short blocks, of
-/// head and tail, begin last, so that all multiprocessors end about together.
+/// and some planes. If blocks have many planes, the planes that absorbing layers of the axis up affect, below
+/// `head` and from `tail` on, are separate blocks. Slow blocks, with layers north and east, begin first;
+/// short blocks, of head and tail, begin last, so that all multiprocessors end about together.
 struct DensityCut {
   Index first_east, last_north, planes, head, tail;
-  unsigned east, north, slow[2][2];  ///< number of tiles; [north, east][side]: 1 if the side has a layer
+  /// Number of tiles along these axes; slow: [north, east][side] 1 if the side has an absorbing layer, else
+  /// 0.
+  unsigned east, north, slow[2][2];
   __host__ __device__ unsigned tiles() const { return east * north; }
   __host__ __device__ unsigned plain() const {
     return (east - slow[1][0] - slow[1][1]) * (north - slow[0][0] - slow[0][1]);
@@ -580,8 +586,8 @@ struct DensityCut {
   }
 };
 
-/// Computes p⁺ of a box that no sponge affects. A separate kernel computes boxes without layers: its blocks
-/// determine their nodes in less time.
+/// Computes p⁺ of a box that no sponge affects. A separate kernel computes boxes without absorbing layers:
+/// its blocks determine their nodes in less time.
 template <class Shape, bool knows_layers>
 __global__ void __launch_bounds__(Shape::threads, 1)
     step_density_tiles(const __grid_constant__ StepArguments<float> g,
@@ -663,7 +669,7 @@ auto with_density_tile(const Use& use) {
 
 /// The number of planes per block for which the estimated time is least: each multiprocessor computes its
 /// blocks one after the other, and the start of a block takes as long as `before` planes.  tiles: number of
-/// tiles, those with layers counted with a weight; most: greatest number of planes
+/// tiles, those with absorbing layers counted with a weight; most: greatest number of planes
 inline Index density_planes(Index planes, Index tiles, Index most) {
   int device = 0, at_once = 1;
   detail::cuda::check(cudaGetDevice(&device), "cudaGetDevice");
@@ -762,7 +768,7 @@ void begin_density_tiles_of(cudaStream_t stream, const StepArguments<float>& g, 
     cut.slow[axis - 1][1] = begin < box.last[axis] && tiles > cut.slow[axis - 1][0] ? 1 : 0;
   }
   const unsigned slow = cut.tiles() - cut.plain();
-  const Index most = with_layers ? 128 : 512;  // blocks with layers are slower than the others
+  const Index most = with_layers ? 128 : 512;  // blocks with absorbing layers are slower than the others
   cut.head = box.first[0], cut.tail = box.last[0];
   cut.planes = density_planes(box.size(0), cut.tiles() + slow / 2, most);
   if (const auto [head, tail] = reached(0);
@@ -779,7 +785,7 @@ void begin_density_tiles_of(cudaStream_t stream, const StepArguments<float>& g, 
 }
 
 /// Computes p⁺ of a box with the largest tiles that fit into the GPU in use. No sponge may affect the box,
-/// and layers only if with_layers is set.
+/// and absorbing layers only if with_layers is set.
 template <int M>
 void begin_density_tiles(cudaStream_t stream, const StepArguments<float>& g, const IndexBox<3>& box,
                          bool with_layers) {

@@ -1,7 +1,7 @@
 // Launches the kernels of a GPU. Tiled kernels, in which a block of threads moves upward through the planes:
 // constant density and vertical axis (gpu_tiles.cuh), tilted axis (gpu_tilted.cuh), variable density
-// (gpu_density.cuh). For all other cases: one launch for ψ of all layers and one for all nodes, one node per
-// thread.
+// (gpu_density.cuh). For all other cases: one launch for ψ of all absorbing layers and one for all nodes, one
+// node per thread.
 #pragma once
 
 #include <algorithm>
@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(batch_threads)
   step_node<equation, M>(g, batch.regions[n], at[0], at[1], at[2]);
 }
 
-/// Adds the terms of layers of the axes north and east to a step with a tilted axis.
+/// Adds the terms of absorbing layers of the axes north and east to a step with a tilted axis.
 template <class T>
 __global__ void __launch_bounds__(batch_threads)
     layers_batch(const __grid_constant__ StepArguments<T> g, const __grid_constant__ Batch batch) {
@@ -96,12 +96,12 @@ inline constexpr bool tiled = (equation == Equation::constant_density || equatio
 template <Equation equation, int M, class T>
 inline constexpr bool partly_tiled = equation == Equation::variable_density&& M == 4 && sizeof(T) == 4;
 
-/// Equations whose tiled kernel computes all nodes, after ψ of all layers has been updated.
+/// Equations whose tiled kernel computes all nodes, after ψ of all absorbing layers has been updated.
 template <Equation equation, int M, class T>
 inline constexpr bool tilted_tiles = equation == Equation::tti&& M == TiltedTile::M && sizeof(T) == 4;
 
-/// Whether tiled kernels compute the steps: in three dimensions, if each layer along easting, with the nodes
-/// it affects, fits into a tile, and a tile fits into a multiprocessor of the GPU in use.
+/// Whether tiled kernels compute the steps: in three dimensions, if each absorbing layer along easting, with
+/// the nodes it affects, fits into a tile, and a tile fits into a multiprocessor of the GPU in use.
 template <Equation equation, int M, class T>
 bool by_tiles(const StepArguments<T>& g) {
   if constexpr (tiled<equation, T> || partly_tiled<equation, M, T> || tilted_tiles<equation, M, T>) {
@@ -117,7 +117,7 @@ bool by_tiles(const StepArguments<T>& g) {
   }
 }
 
-/// Whether tiles of variable density also compute the nodes that layers affect.
+/// Whether tiles of variable density also compute the nodes that absorbing layers affect.
 template <Equation equation, int M, class T>
 bool layers_by_density_tiles(const StepArguments<T>& g) {
   if constexpr (partly_tiled<equation, M, T>)
@@ -136,8 +136,8 @@ bool steps_hand_on(const StepArguments<T>& g, const Work& work) {
                      [](const Region& region) { return region.plain(); });
 }
 
-/// Updates ψ of those layers along up and north that tiles do not update: each thread processes the nodes of
-/// a layer one after the other along its axis.
+/// Updates ψ of those absorbing layers along up and north that tiles do not update: each thread processes the
+/// nodes of a layer one after the other along its axis.
 template <Equation equation, int M>
 void begin_walks(cudaStream_t stream, const StepArguments<float>& g, const std::vector<Slab>& slabs) {
   Walks walks;

@@ -113,8 +113,10 @@ struct Tile {
 
   alignas(128) float p[planes][height][width];
   alignas(128) float own[turns][own_arrays][rows][nodes_east];
-  alignas(16) float psi[rows + 2 * M][nodes_east];  ///< new ψ of a layer along northing; zeros outside it
-  alignas(16) float decay[4][nodes_east];  ///< layer along easting: a, b of ψ, a, b of ζ; zeros outside it
+  /// The new ψ of an absorbing layer along northing; zeros outside it.
+  alignas(16) float psi[rows + 2 * M][nodes_east];
+  /// Coefficients of an absorbing layer along easting: a and b of ψ, a and b of ζ; zeros outside it.
+  alignas(16) float decay[4][nodes_east];
   alignas(8) std::uint64_t full[turns + 1];  ///< barriers: a plane is loaded; the last: first planes of p
 
   __device__ __forceinline__ const float* own_p(int slot) const {
@@ -125,8 +127,8 @@ struct Tile {
   }
 };
 
-/// The nodes of a layer along north or east in the rank's part, without the zeros around them in the layer's
-/// arrays; along east beginning with the group of four nodes that contains the first.
+/// The nodes of an absorbing layer along north or east in the rank's part, without the zeros around them in
+/// the layer's arrays; along east beginning with the group of four nodes that contains the first.
 struct LayerBox {
   IndexBox<3> held;
   Index stride[3];
@@ -138,7 +140,7 @@ struct LayerBox {
   }
 };
 
-/// Number of nodes of a row of a layer along east, a multiple of four; 0: there is no layer.
+/// Number of nodes of a row of an absorbing layer along east, a multiple of four; 0: there is no layer.
 inline __host__ __device__ int row_of_layer(const StepArguments<float>& g, int side) {
   const auto& layer = g.layers[2][side];
   if (layer.first == layer.last) return 0;
@@ -148,8 +150,9 @@ inline int longest_row(const StepArguments<float>& g) {
   return std::max(row_of_layer(g, 0), row_of_layer(g, 1));
 }
 
-/// Shared memory of a block, bytes: its tile, and ψ and ζ of a layer along east with `row` nodes per row. 128
-/// bytes more, because boxes are loaded to multiples of 128 bytes, but a block's memory may begin elsewhere.
+/// Shared memory of a block, bytes: its tile, and ψ and ζ of an absorbing layer along east with `row` nodes
+/// per row. 128 bytes more, because boxes are loaded to multiples of 128 bytes, but a block's memory may
+/// begin elsewhere.
 template <Equation equation, int M>
 constexpr int block_bytes(int row = 0) {
   using Shape = Tile<equation, M>;
@@ -157,7 +160,7 @@ constexpr int block_bytes(int row = 0) {
 }
 
 /// The copy engine's descriptions of arrays: p with the nodes that are read beside a tile, the arrays of
-/// Tile::Own, and ψ and ζ of the layers along east.
+/// Tile::Own, and ψ and ζ of the absorbing layers along east.
 struct Maps {
   CUtensorMap of[7], east[2][2];
 };
@@ -243,9 +246,10 @@ struct Planes {
   const Maps& maps;
   Index k0, j0, i0;
   int count;
-  bool brings;                ///< whether this thread begins loads
-  int east = -1, row = 0;     ///< side of the layer along east that affects the block, and row_of_layer()
-  float* of_layer = nullptr;  ///< this layer's ψ and ζ: [planes in turn][2: ψ, ζ][rows][row]
+  bool brings;  ///< whether this thread begins loads
+  /// The side of the absorbing layer along east that affects the block (−1: none), and row_of_layer().
+  int east = -1, row = 0;
+  float* of_layer = nullptr;  ///< ψ and ζ of this absorbing layer: [planes in turn][2: ψ, ζ][rows][row]
 
   __device__ __forceinline__ float* layer_at(int turn, int array) const {
     return of_layer + (2 * turn + array) * Shape::rows * row;
@@ -301,7 +305,7 @@ struct Planes {
   }
 };
 
-/// The layer of an axis that affects nodes with this index: 0 below, 1 above, −1 none.
+/// The absorbing layer of an axis that affects nodes with this index: 0 below, 1 above, −1 none.
 template <int M>
 __device__ __forceinline__ int side_at(const LayerArrays<float> (&layers)[2], Index at) {
   for (int side = 0; side < 2; ++side)
@@ -323,8 +327,8 @@ __device__ __forceinline__ Four slope_of_four(const float (&d)[widest], const Of
   return sum;
 }
 
-/// Updates ψ of a layer along up or north, at all its nodes first ≤ n < last on that axis and four nodes of
-/// their rows: p is read once.  p, psi: pointers to the values at node `first`
+/// Updates ψ of an absorbing layer along up or north, at all its nodes first ≤ n < last on that axis and four
+/// nodes of their rows: p is read once.  p, psi: pointers to the values at node `first`
 template <bool again, int M>
 __device__ __forceinline__ void walk_psi(const StepArguments<float>& g, int axis,
                                          const LayerArrays<float>& layer, Index first, Index last,
@@ -359,8 +363,9 @@ __device__ __forceinline__ void walk_psi(const StepArguments<float>& g, int axis
   }
 }
 
-/// Adds D ψ, and ζ in the layer, to A p of four nodes, for a layer along up or north; like layer_term().
-/// to: address of ζ. slope: D ψ. zeta: ζ of the preceding step. p(r): the field r nodes further on the axis
+/// Adds D ψ, and ζ in the absorbing layer, to A p of four nodes, for a layer along up or north; like
+/// layer_term(). to: address of ζ. slope: D ψ. zeta: ζ of the preceding step. p(r): the field r nodes further
+/// on the axis
 template <int M, class P>
 __device__ __forceinline__ void add_layer(const Stencil<float>& stencil, int axis,
                                           const LayerArrays<float>& layer, Index at, float* to,
@@ -390,10 +395,10 @@ __device__ __forceinline__ void add_layer(const Stencil<float>& stencil, int axi
   for (int n = 0; n < 4; ++n) sum.at[n] += slope.at[n];
 }
 
-/// The terms of a layer along easting: updates ψ at these nodes, computes D ψ with ψ of neighbouring threads,
-/// and updates ζ. All threads of a warp call it: outside the layer coefficients, ψ and ζ are zero. east:
-/// threads of a row. decay: a and b of ψ, a and b of ζ. psi, zeta: values of the preceding step, replaced by
-/// new ones. row: p of the nodes i − M … i + 3 + M
+/// The terms of an absorbing layer along easting: updates ψ at these nodes, computes D ψ with ψ of
+/// neighbouring threads, and updates ζ. All threads of a warp call it: outside the layer coefficients, ψ and
+/// ζ are zero. east: threads of a row. decay: a and b of ψ, a and b of ζ. psi, zeta: values of the preceding
+/// step, replaced by new ones. row: p of the nodes i − M … i + 3 + M
 template <int M, int east, class Decay>
 __device__ __forceinline__ void add_layer_east(const Stencil<float>& stencil, const Decay& decay, Four& psi,
                                                Four& zeta, const float (&row)[4 + 2 * M], Four& sum) {
@@ -433,7 +438,7 @@ __device__ __forceinline__ void add_layer_east(const Stencil<float>& stencil, co
   }
 }
 
-/// Pointers to a layer's arrays at four nodes of a plane; next() moves them to the plane above.
+/// Pointers to an absorbing layer's arrays at four nodes of a plane; next() moves them to the plane above.
 struct Place {
   float *psi = nullptr, *zeta = nullptr;
   Index up = 0;
@@ -465,21 +470,22 @@ __device__ __forceinline__ Four leap_of_four(const StepArguments<float>& g, cons
 
 /// The division of a box into blocks: 64 nodes along east from first_east on; 16 rows, except for the last
 /// blocks, which begin at last_north; and some planes: the first block ends at `head`, the last begins at
-/// `tail`. up, north: whether one block contains all nodes that a layer of that axis affects, and updates its
-/// ψ.
+/// `tail`. up, north: whether one block contains all nodes that an absorbing layer of that axis affects, and
+/// updates its ψ.
 struct Cut {
   Index first_east, last_north, head, tail, planes;
   bool up, north;
 };
 
-/// The layers that affect a block's planes, a thread's row and a block's columns.
+/// The absorbing layers that affect a block's planes, a thread's row and a block's columns.
 struct Reached {
-  Index below, above;         ///< layers along up affect the planes k < below and k >= above
-  int north = -1, east = -1;  ///< side of the layer that affects the thread's row; the tile's columns
-  bool some_north = false;    ///< whether a layer along north affects any row of the block
-  bool walked_north = false;  ///< whether ψ of layers along north was updated before this launch
+  Index below, above;  ///< absorbing layers along up affect the planes k < below and k >= above
+  /// The side of the absorbing layer that affects the thread's row, and the tile's columns; −1: none.
+  int north = -1, east = -1;
+  bool some_north = false;    ///< whether an absorbing layer along north affects any row of the block
+  bool walked_north = false;  ///< whether ψ of absorbing layers along north was updated before this launch
 
-  /// Finds the layers along up, and the layer along north that affects a thread's row.
+  /// Finds the absorbing layers along up, and the layer along north that affects a thread's row.
   template <int M>
   __device__ __forceinline__ void find(const StepArguments<float>& g, Index j) {
     const auto& on_up = g.layers[0];
@@ -492,7 +498,8 @@ struct Reached {
 /// Axes whose absorbing layers affect a block; for several axes their values are added.
 enum Along { nothing = 0, along_up = 1, along_north = 2, along_east = 4, all_axes = 7 };
 
-/// The work of a thread, plane after plane upward through its block. known: the axes whose layers it computes
+/// The work of a thread, plane after plane upward through its block. known: the axes whose absorbing layers
+/// it computes
 template <int known, bool sponge, Equation equation, int M>
 class TileWalk {
  public:
@@ -528,7 +535,7 @@ class TileWalk {
       float row[4 + 2 * M];  // nodes i − M … i + 3 + M
       take_row(at, p, row);
       if constexpr (knows_north) make_psi_north(at, p, psi_north);
-      Four sum, v_q;  // sum: A p, in a medium with an axis H p; v_q: V q
+      Four sum, v_q;  // sum: A p, in a VTI or TTI medium H p; v_q: V q
       add_differences(at, p, row, queue, sum, v_q);
       if constexpr (knows_up) add_layer_up(k, queue, slope_up, zeta_up, with_axis ? v_q : sum);
       if constexpr (knows_north) add_layer_north(at, p, zeta_north, sum);
@@ -717,9 +724,9 @@ class TileWalk {
   const Reached& reached_;
   Index j_, i_, here_;
   Place on_north_, on_east_;
-  bool in_north_ = false, in_east_ = false;  // whether these nodes are in the layer
+  bool in_north_ = false, in_east_ = false;  // whether these nodes are in the absorbing layer
   bool makes_north_ = false;                 // whether ψ along north is updated plane by plane
-  int in_row_ = 0;                           // index of these nodes in the loaded box of the layer along east
+  int in_row_ = 0;  // index of these nodes in the loaded box of the absorbing layer along east
 };
 
 template <int known, bool sponge, Equation equation, int M>
@@ -748,7 +755,7 @@ __global__ void __launch_bounds__(Tile<equation, M>::threads, M <= 4 && !sponge 
               k1 = head   ? cut.head
                    : tail ? box.last[0]
                           : end;
-  // Blocks of the first and the last rows begin first, because layers make them slow.
+  // Blocks of the first and the last rows begin first, because absorbing layers make them slow.
   const bool last_rows = blockIdx.y == (gridDim.y > 1 ? 1 : 0);
   const Index nth = blockIdx.y > 1 ? blockIdx.y - 1 : 0;
   const Index j0 = last_rows ? cut.last_north : box.first[1] + nth * Shape::rows,
@@ -788,7 +795,8 @@ __global__ void __launch_bounds__(Tile<equation, M>::threads, M <= 4 && !sponge 
 #pragma unroll
     for (int d = 0; d < 4; ++d) tile.decay[d][thread] = has ? __ldg(decay[d] + at) : 0.0F;
   }
-  // Most blocks have no node that a layer affects, and so less work; few have nodes of several layers.
+  // Most blocks have no node that an absorbing layer affects, and so less work; few have nodes of several
+  // layers.
   const bool up = k0 < reached.below || k1 > reached.above, north = reached.some_north;
   if (sponge || (up && north)) walk<all_axes, sponge>(on_their_way, inside, reached, j, i);
   else if (up) walk<along_up | along_east, false>(on_their_way, inside, reached, j, i);
@@ -822,7 +830,7 @@ __global__ void __launch_bounds__(Tile<equation, M>::threads, M > 4             
   walk<nothing, false>(on_their_way, Inside(j < j1, i, box), Reached(), j, i);
 }
 
-/// Whether a layer affects nodes of the box.
+/// Whether an absorbing layer affects nodes of the box.
 inline bool layers_reach(const StepArguments<float>& g, const IndexBox<3>& box, Index M) {
   for (int axis = 0; axis < 3; ++axis)
     for (const auto& layer : g.layers[axis])
@@ -831,8 +839,9 @@ inline bool layers_reach(const StepArguments<float>& g, const IndexBox<3>& box, 
   return false;
 }
 
-/// The easting index at which tiles `nodes` wide begin, such that each layer along easting lies in one tile
-/// with the nodes it affects, and rows begin at whole cache lines; none if layers are too thick or too close.
+/// The easting index at which tiles `nodes` wide begin, such that each absorbing layer along easting lies in
+/// one tile with the nodes it affects, and rows begin at whole cache lines; none if layers are too thick or
+/// too close.
 inline std::optional<Index> first_east_of(const StepArguments<float>& g, Index M, Index nodes) {
   const auto& [below, above] = g.layers[2];
   const auto there = [](const LayerArrays<float>& layer) { return layer.first != layer.last; };
@@ -1013,7 +1022,7 @@ void launch_together(int together, Kernel kernel, const dim3& blocks, const dim3
   detail::cuda::check(cudaLaunchKernelEx(&config, kernel, words...), "steps");
 }
 
-/// Computes p⁺ and q⁺ of a box that no layer and no sponge affects.
+/// Computes p⁺ and q⁺ of a box that no absorbing layer and no sponge affects.
 template <Equation equation, int M>
 void begin_plain_tiles(cudaStream_t stream, const StepArguments<float>& g, const IndexBox<3>& box) {
   using Shape = Tile<equation, M>;
@@ -1059,7 +1068,8 @@ struct Walks {
   int count = 0;
 };
 
-/// Updates ψ of these layers. Index x of a thread: group of four nodes of a row, y: row or plane, z: layer.
+/// Updates ψ of these absorbing layers. Index x of a thread: group of four nodes of a row, y: row or plane,
+/// z: layer.
 template <int M>
 __global__ void __launch_bounds__(128)
     psi_walks(const __grid_constant__ StepArguments<float> g, const __grid_constant__ Walks walks) {

@@ -18,10 +18,10 @@
 //   p⁺, q⁺                                                                    in plane m − 2M
 //   T = L_level p − D_north (n_north s) − D_east (n_east s)                   in plane m − M
 //
-// T is a part of H; with layers of the axis up it is stored apart, in shared memory, because η depends only
-// on the other part. Layers: ψ of all layers is updated before the step; terms of layers of the axis up are
-// added in this kernel, those of the axes north and east, which n does not affect, in a later launch
-// (layers_batch).
+// T is a part of H; with absorbing layers of the axis up it is stored apart, in shared memory, because η
+// depends only on the other part. Layers: ψ of all layers is updated before the step; terms of layers of the
+// axis up are added in this kernel, those of the axes north and east, which n does not affect, in a later
+// launch (layers_batch).
 #pragma once
 
 #include "terrane/physics/acoustic/march/gpu_tiles.cuh"
@@ -287,7 +287,8 @@ __device__ __forceinline__ Four psi_up(const StepArguments<float>& g, Index k, I
   return {};
 }
 
-/// Adds the terms of the layers of the axis up to H p (without T) and V q at four nodes, as step_tti().
+/// Adds the terms of the absorbing layers of the axis up to H p (without T) and V q at four nodes, as
+/// step_tti().
 __device__ __forceinline__ void add_layers_up(const StepArguments<float>& g, const Inside& inside, Index k,
                                               Index j, Index i, Four& h_p, Four& v_q) {
   for (int side = 0; side < 2; ++side) {
@@ -308,7 +309,7 @@ __device__ __forceinline__ void add_layers_up(const StepArguments<float>& g, con
   }
 }
 
-/// Adds the terms of the layers of the axes north and east to p⁺ and q⁺ of a node, after the step.
+/// Adds the terms of the absorbing layers of the axes north and east to p⁺ and q⁺ of a node, after the step.
 template <class T>
 __device__ __forceinline__ void add_layers_beside(const StepArguments<T>& g, const Region& region, Index k,
                                                   Index j, Index i) {
@@ -417,8 +418,8 @@ __device__ __forceinline__ void walk_tilted(const TiltedBlock& block, const Tilt
   }
 }
 
-/// Computes p⁺ and q⁺ of a box without the terms of layers of the axes north and east.  layers: whether the
-/// axis up has layers. first_east: easting index at which tiles begin
+/// Computes p⁺ and q⁺ of a box without the terms of absorbing layers of the axes north and east.  layers:
+/// whether the axis up has layers. first_east: easting index at which tiles begin
 template <bool layers, bool sponge>
 __global__ void __launch_bounds__(TiltedTile::threads, 1)
     step_tilted_tiles(const __grid_constant__ StepArguments<float> g, const __grid_constant__ TiltedMaps maps,
@@ -457,7 +458,7 @@ inline Index planes_of_tilted(Index planes, Index columns, Index multiprocessors
   return best;
 }
 
-/// Computes p⁺ and q⁺ of a box without the terms of layers of the axes north and east.
+/// Computes p⁺ and q⁺ of a box without the terms of absorbing layers of the axes north and east.
 inline void begin_tilted_tiles(cudaStream_t stream, const StepArguments<float>& g, const IndexBox<3>& box) {
   using Shape = TiltedTile;
   // A separate kernel computes boxes without absorbing layers on the axis up; it is a tenth faster.

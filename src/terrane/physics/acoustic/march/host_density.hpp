@@ -40,8 +40,8 @@ struct FluxesAround {
   const T* rows[2 * M];
 };
 
-/// Adds the staggered difference D⁻ of the fluxes, and in a layer ζ, to the sums of a row's nodes.  a, b:
-/// coefficients of ζ; zeta: null outside layers
+/// Adds the staggered difference D⁻ of the fluxes, and in an absorbing layer ζ, to the sums of a row's
+/// nodes.  a, b: coefficients of ζ; zeta: null outside layers
 template <int M, bool along, class T>
 void add_divergence(const Stencil<T>& stencil, int axis, const FluxesAround<M, T>& fluxes, Index nodes,
                     T* sum, const T* a, const T* b, T* zeta) {
@@ -128,7 +128,7 @@ class DensityTile {
   }
 
   /// Fluxes to the east of the row's nodes, and of the nodes beside the row that differences read; with ψ in
-  /// layers.
+  /// absorbing layers.
   void fluxes_east(Index k, Index j) {
     const Index from = box_.first[2] - M, nodes = width_ + 2 * M - 1;
     const Index here = k * g_.stride[0] + j * g_.stride[1];

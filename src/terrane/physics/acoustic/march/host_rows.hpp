@@ -67,8 +67,8 @@ template <int M, class T>
     }
 }
 
-/// Adds the difference D ψ to the sums A p of a row's nodes beside the layer; add_layer(), for nodes in the
-/// layer, adds the new ζ, too.
+/// Adds the difference D ψ to the sums A p of a row's nodes beside the absorbing layer; add_layer(), for
+/// nodes in the layer, adds the new ζ, too.
 template <int M, bool along, class T>
 void add_slopes(const Stencil<T>& stencil, int axis, const T* psi, Index step, Index nodes, T* sum) {
   T d[widest];
@@ -92,8 +92,8 @@ void add_layer(const Stencil<T>& stencil, int axis, const T* a, const T* b, cons
   }
 }
 
-/// Adds the layer terms of one axis at the nodes from ≤ i < to of a row.  sum: pointer to the sum of node
-/// `from`
+/// Adds the terms D ψ + ζ of one axis's absorbing layer at the nodes from ≤ i < to of a row.  sum: pointer to
+/// the sum of node `from`
 template <int M, class T>
 void add_axis(const StepArguments<T>& g, int axis, int side, Index k, Index j, Index from, Index to, T* sum) {
   const LayerArrays<T>& layer = g.layers[axis][side];
@@ -107,7 +107,7 @@ void add_axis(const StepArguments<T>& g, int axis, int side, Index k, Index j, I
                                layer.stride[axis], layer.zeta + row + from, p + from, g.stride[axis],
                                to - from, sum);
   }
-  // Along easting the layer is a piece of the row; its ψ also affects nodes beside this piece.
+  // Along easting the absorbing layer is a piece of the row; its ψ also affects nodes beside this piece.
   const Index first = from > layer.first ? from : layer.first, last = to < layer.last ? to : layer.last;
   if (first >= last) return add_slopes<M, true>(g.stencil, axis, layer.psi + row + from, 1, to - from, sum);
   add_slopes<M, true>(g.stencil, axis, layer.psi + row + from, 1, first - from, sum);
@@ -116,7 +116,8 @@ void add_axis(const StepArguments<T>& g, int axis, int side, Index k, Index j, I
   add_slopes<M, true>(g.stencil, axis, layer.psi + row + last, 1, to - last, sum + (last - from));
 }
 
-/// Adds the layer terms of the axis easting at those nodes of a row that one of its layers affects.
+/// Adds the terms D ψ + ζ of absorbing layers along easting at those nodes of a row that one of its layers
+/// affects.
 template <int M, class T>
 void add_ends(const StepArguments<T>& g, Index k, Index j, Index from, Index to, T* sum) {
   for (int side = 0; side < 2; ++side) {
@@ -128,7 +129,7 @@ void add_ends(const StepArguments<T>& g, Index k, Index j, Index from, Index to,
   }
 }
 
-/// Adds the terms of an axis's layers, on any side, at the nodes from ≤ i < to of a row.
+/// Adds the terms of an axis's absorbing layers, on any side, at the nodes from ≤ i < to of a row.
 template <int M, class T>
 void add_layers(const StepArguments<T>& g, const Region& region, int axis, Index k, Index j, Index from,
                 Index to, T* sum) {
@@ -170,7 +171,7 @@ void each_piece(const IndexBox<3>& box, const Use& use) {
         use(k, j, from, (from + piece_of_row < box.last[2] ? from + piece_of_row : box.last[2]) - from);
 }
 
-/// The step of a region that layers affect: A p of a piece of a row is summed axis by axis.
+/// The step of a region that absorbing layers affect: A p of a piece of a row is summed axis by axis.
 template <int M, class T>
 [[gnu::flatten]] void step_layers(const StepArguments<T>& g, const Region& region) {
   const Stencil<T> stencil = g.stencil;

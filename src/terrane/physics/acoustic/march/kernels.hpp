@@ -28,9 +28,9 @@ template <class T>
 struct LayerArrays {
   T *psi = nullptr, *zeta = nullptr, *eta = nullptr;  ///< addresses that node [0, 0, 0] would have
   Index stride[3] = {};                               ///< elements from a node to the next on each axis
-  const T *a = nullptr, *b = nullptr;                 ///< coefficients of ζ, [index on the layer's axis]
-  const T *a_psi = nullptr, *b_psi = nullptr;         ///< coefficients of ψ, likewise
-  Index first = 0, last = 0;                          ///< the layer's nodes on its axis: first ≤ n < last
+  const T *a = nullptr, *b = nullptr;          ///< coefficients of ζ, [index on the absorbing layer's axis]
+  const T *a_psi = nullptr, *b_psi = nullptr;  ///< coefficients of ψ, likewise
+  Index first = 0, last = 0;  ///< the absorbing layer's nodes on its axis: first ≤ n < last
 };
 
 /// A neighbouring rank on the axis up whose memory this rank can write, and the planes of this rank that the
@@ -50,7 +50,7 @@ struct StepArguments {
   T* next = nullptr;                          ///< contains p⁻, which p⁺ overwrites
   const T* squared = nullptr;                 ///< v²Δt²; with variable density ρv²Δt²
   const T* half_density = nullptr;            ///< ρ/2
-  const T* now_q = nullptr;                   ///< q, the second field of a medium with an axis
+  const T* now_q = nullptr;                   ///< q, the second field of a VTI or TTI medium
   T* next_q = nullptr;                        ///< contains q⁻, which q⁺ overwrites
   const T *wide = nullptr, *mixed = nullptr;  ///< 1 + 2ε, √(1 + 2δ)
   const T* normal[3] = {};                    ///< n, the direction of a tilted axis
@@ -201,14 +201,14 @@ TERRANE_FN T new_zeta(const T (&c)[widest], T centre, T a, T b, T zeta, T slope,
   return fused(b, zeta, a * (second_difference<M>(c, centre, p, step) + slope));
 }
 
-/// The field that the equation differentiates on this axis: q on the axis up in a medium with an axis of
-/// symmetry, else p.
+/// The field that the equation differentiates on this axis: q on the axis up in a VTI or TTI medium,
+/// else p.
 template <class T>
 TERRANE_FN const T* field_on(const StepArguments<T>& g, int axis) {
   return axis == 0 && g.now_q != nullptr ? g.now_q : g.now;
 }
 
-/// Updates ψ at a node of the layer.
+/// Updates ψ at a node of the absorbing layer.
 template <Equation equation, int M, class T>
 TERRANE_FN void update_psi(const StepArguments<T>& g, int axis, int side, Index k, Index j, Index i) {
   const LayerArrays<T>& layer = g.layers[axis][side];
@@ -220,8 +220,8 @@ TERRANE_FN void update_psi(const StepArguments<T>& g, int axis, int side, Index 
   else psi = new_psi<M>(g.stencil.first[axis], layer.a_psi[at], layer.b_psi[at], psi, p, g.stride[axis]);
 }
 
-/// The first difference D ψ along one axis. Beyond the layer ψ is zero, and on a GPU may have no memory.  at:
-/// the node's index
+/// The first difference D ψ along one axis. Beyond the absorbing layer ψ is zero, and on a GPU may have no
+/// memory.  at: the node's index
 template <int M, class T>
 TERRANE_FN T slope_of_psi(const T (&d)[widest], const LayerArrays<T>& layer, Index at, const T* psi,
                           Index step) {
@@ -236,8 +236,8 @@ TERRANE_FN T slope_of_psi(const T (&d)[widest], const LayerArrays<T>& layer, Ind
   return sum;
 }
 
-/// D ψ + ζ, the term of a layer in A p at a node. If the node is in the layer its ζ is updated first; at
-/// nodes beside the layer the stencil reads ψ of the layer, but there is no ζ.
+/// D ψ + ζ, the term of an absorbing layer in A p at a node. If the node is in the layer its ζ is updated
+/// first; at nodes beside the layer the stencil reads ψ of the layer, but there is no ζ.
 template <int M, class T>
 TERRANE_FN T layer_term(const StepArguments<T>& g, int axis, int side, Index k, Index j, Index i) {
   const LayerArrays<T>& layer = g.layers[axis][side];

@@ -35,7 +35,7 @@ IndexBox<3> layer_of(const Problem& p, int axis, int side) {
   return whole.with(axis, from, from + p.layers.points);
 }
 
-/// Relative depth t in the layer, 0 … 1, at an index on the axis; t of the innermost node is 1/P.
+/// Relative depth t in the absorbing layer, 0 … 1, at an index on the axis; t of the innermost node is 1/P.
 double depth(const Problem& p, int axis, int side, double at) {
   const auto layer = layer_of(p, axis, side);
   const double into = side == 0 ? static_cast<double>(layer.last[axis]) - at
@@ -43,7 +43,7 @@ double depth(const Problem& p, int axis, int side, double at) {
   return into / p.layers.points;
 }
 
-/// The coefficients a and b of a layer at a relative depth.
+/// The coefficients a and b of an absorbing layer at a relative depth.
 struct Decay {
   double a = 0, b = 0;
   Decay(const Problem& p, double damping, double depth) {
@@ -59,10 +59,11 @@ double strength(const Problem& p, int axis, double fastest) {
          (p.layers.points * p.grid.spacing[static_cast<std::size_t>(axis)]);
 }
 
-/// The box of a layer's arrays ψ and ζ. Rows have whole memory sectors, 8 elements, and begin a multiple of
-/// four nodes, which a GPU loads together, from the first node of a field's rows.  first: index of that node.
-/// dense: whether arrays of layers along easting contain only the layer's nodes, in groups of four: a GPU
-/// reads no zeros around them, and gaps between such short rows would slow down its memory accesses.
+/// The box of an absorbing layer's arrays ψ and ζ. Rows have whole memory sectors, 8 elements, and begin a
+/// multiple of four nodes, which a GPU loads together, from the first node of a field's rows.  first: index
+/// of that node. dense: whether arrays of layers along easting contain only the layer's nodes, in groups of
+/// four: a GPU reads no zeros around them, and gaps between such short rows would slow down its memory
+/// accesses.
 IndexBox<3> arrays_of(const Slab& slab, Index reach, Index first, bool dense) {
   const bool alone = dense && slab.axis == 2;
   auto box = alone ? slab.layer
@@ -337,7 +338,8 @@ void Medium<T>::fill_layers(Stream& stream) {
   const double dt = problem_.step, fastest = dealt_by_ == nullptr
                                                  ? problem_.fastest()
                                                  : dealt_by_->highest(rank_ == 0 ? problem_.fastest() : 0);
-  // With variable density ψ lies half a spacing above its node; there is none beyond the layer's last node.
+  // With variable density ψ lies half a spacing above its node; there is none beyond the absorbing layer's
+  // last node.
   const bool half_way = problem_.equation == Equation::variable_density;
   for (int axis = 0; axis < 3; ++axis) {
     const auto x = static_cast<std::size_t>(axis);

@@ -17,9 +17,9 @@ namespace terrane::acoustic {
 /// This rank's part of an absorbing layer on one side of the grid.
 struct Slab {
   int axis, side;
-  IndexBox<3> layer;  ///< nodes of the layer in this rank's part
-  IndexBox<3>
-      arrays;  ///< nodes of the arrays ψ and ζ: on a CPU also those around the layer that stencils read
+  IndexBox<3> layer;   ///< nodes of the absorbing layer in this rank's part
+  IndexBox<3> arrays;  ///< nodes of the arrays ψ and ζ: on a CPU also those around the absorbing layer that
+                       ///< stencils read
 };
 
 /// Cuts the grid into the ranks' parts. Rows along easting are not cut; no cut crosses an absorbing layer

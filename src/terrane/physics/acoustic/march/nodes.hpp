@@ -143,7 +143,7 @@ TERRANE_FN void derive_along(const StepArguments<T>& g, Index k, Index j, Index 
       derivative_along<M>(g.stencil, g.normal, here, g.now_q + here, g.stride) + psi_of_q(g, k, j, i);
 }
 
-/// η ← b η + a (L_up p − V p) in a layer of the axis up, where n is vertical.
+/// η ← b η + a (L_up p − V p) in an absorbing layer of the axis up, where n is vertical.
 template <class T>
 TERRANE_FN T new_eta(T a, T b, T eta, T difference) {
   return fused(b, eta, a * difference);

@@ -66,13 +66,13 @@ class Sources {
       : Sources(stream, medium, pressure_at(places), std::vector<double>(places.size(), scale)) {}
   /// Sets the time series: [steps, sources], or [steps] for all sources.
   void send(Stream& stream, std::size_t steps, const std::vector<double>& series);
-  /// Adds the sources' terms to p⁺ (v²Δt² f) and, in a medium with an axis, to q⁺.
+  /// Adds the sources' terms to p⁺ (v²Δt² f) and, in a VTI or TTI medium, to q⁺.
   void put(Stream& stream, Nodes nodes, const StepArguments<T>& arguments, const Clock& clock) const;
   /// put() at the inner nodes; at the same time receivers read p and q (not p⁺ and q⁺). One launch on a GPU.
   void put_and_read(Stream& stream, const StepArguments<T>& arguments, Receivers<T>& receivers,
                     const Clock& clock) const;
   /// kernel −= v² (2p + q)/3 f on the mesh's nodes: the term that the sources of an adjoint wave add to the
-  /// image of m in a medium with an axis.
+  /// image of m in a VTI or TTI medium.
   void put_into_kernel(Stream& stream, View<const T, 3> p, View<const T, 3> q, View<T, 3> kernel,
                        T per_square, const Clock& clock) const;
   double bytes() const;  ///< bytes of all arrays on the device
@@ -112,7 +112,7 @@ class Receivers {
   Receivers(Stream& stream, const Medium<T>& medium, std::span<const Tap> taps, std::size_t steps);
   Receivers(Stream& stream, const Medium<T>& medium, std::span<const Place> places, std::size_t steps)
       : Receivers(stream, medium, pressure_at(places), steps) {}
-  /// now_q: the second field of a medium with an axis, else null
+  /// now_q: the second field of a VTI or TTI medium, else null
   void read(Stream& stream, const T* now, const Clock& clock, const T* now_q = nullptr);
   /// Collective: returns the samples [steps, taps] on rank 0.
   std::vector<double> gather(Stream& stream, Comm& comm) const;

@@ -77,7 +77,8 @@ std::vector<IndexBox<3>> united(const std::vector<Region>& regions) {
   return boxes;
 }
 
-/// Merges adjacent regions along easting: rows as short as a layer is thick are inefficient on a CPU.
+/// Merges adjacent regions along easting: rows as short as an absorbing layer is thick are inefficient on a
+/// CPU.
 std::vector<Region> in_whole_rows(const std::vector<Region>& regions) {
   std::vector<Region> merged;
   for (const auto& region : regions) {
@@ -138,7 +139,7 @@ void begin_psi(Stream& stream, const Kernel& kernel, const StepArguments<T>& arg
 #endif
   stream.do_on_host([arguments, kernel, &slabs, threads = stream.threads()] {
     const auto& kernels = host_kernels<T>(kernel);
-    // A task is a few planes of one layer.
+    // A task is a few planes of one absorbing layer.
     constexpr Index planes = 8;
     std::size_t tasks = 0;
     const auto pieces = [](const Slab& slab) { return (slab.layer.size(0) + planes - 1) / planes; };

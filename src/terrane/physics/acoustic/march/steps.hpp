@@ -24,8 +24,8 @@ class Work {
   std::vector<IndexBox<3>> boxes_;
 };
 
-/// Updates ψ ← bψ + aDp in these layers. The arguments are copied; `slabs`, and `work` of begin_steps(), must
-/// outlive a Graph that records these calls.
+/// Updates ψ ← bψ + aDp in these absorbing layers. The arguments are copied; `slabs`, and `work` of
+/// begin_steps(), must outlive a Graph that records these calls.
 template <class T>
 void begin_psi(Stream& stream, const Kernel& kernel, const StepArguments<T>& arguments,
                const std::vector<Slab>& slabs);

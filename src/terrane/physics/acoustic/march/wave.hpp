@@ -73,7 +73,7 @@ class Wave {
   /// there.
   static void pass_together(Stream& stream, const Passes& passes, Index count, std::span<const InPass> waves);
   /// Collective: one step back, from pⁿ⁺¹ (`before`), pⁿ to pⁿ, pⁿ⁻¹ on the mesh's nodes. First `load` sets
-  /// the nodes around the mesh, because layers, which are not reversible, affect them.
+  /// the nodes around the mesh, because absorbing layers, which are not reversible, affect them.
   void step_back(Stream& stream, const Sources<T>* sources, const Clock& clock, const Add& load);
   /// Whether a Graph can record steps: if there are no other ranks, or if messages are direct.
   bool can_record() const noexcept { return peers_ || !halo_ || halo_->direct(); }
@@ -85,7 +85,7 @@ class Wave {
   /// Swaps pⁿ and pⁿ⁻¹: called before the first and after the last step back.
   void turn();
 
-  /// Present and preceding field.  field: 0 is p, 1 is q in a medium with an axis
+  /// Present and preceding field.  field: 0 is p, 1 is q in a VTI or TTI medium
   View<const T, 3> now(int field = 0) const { return of(now_, field).view(medium_.box()); }
   View<const T, 3> before(int field = 0) const { return of(before_, field).view(medium_.box()); }
   /// Arguments of the next step's kernels; with a tilted axis it first computes G p and G q (problem.hpp).
@@ -105,7 +105,7 @@ class Wave {
   double bytes() const;  ///< bytes of all arrays
 
  private:
-  using Fields = std::array<Buffer<T>, 2>;  ///< p, and q of a medium with an axis
+  using Fields = std::array<Buffer<T>, 2>;  ///< p, and q of a VTI or TTI medium
 
   static const Buffer<T>& of(const Fields& fields, int field) {
     return fields[static_cast<std::size_t>(field)];
