@@ -3,10 +3,9 @@
 //   a table    columns shot_easting, shot_northing, shot_up and receiver_easting, … (or easting, …), m;
 //              travel_time_observed or travel_time, and travel_time_uncertainty, s. A northing that is
 //              missing is 0. Terrane writes its results as such tables.
-//   .sgt       "shots, geophones, times" of pyGIMLi, and GIMLi's unified format: the number of
-//              positions, a comment that names their columns, the positions; then the number of data, a
-//              comment that names their columns (s g t, err or err/s), the data; s and g count positions from
-//              1
+//   .sgt       "shots, geophones, times" of pyGIMLi, and GIMLi's unified format: the number of positions, a
+//              comment that names their columns, the positions; then the number of data, a comment that names
+//              their columns (s g t, err or err/s), the data; s and g are numbers of positions, from 1 on
 #pragma once
 
 #include <filesystem>

@@ -28,8 +28,8 @@ std::vector<std::size_t> bodies_of(const Problem& p) {
       const auto [i, j, k] = p.mesh.cell(todo.back());
       todo.pop_back();
       for (std::size_t n = 0; n < 27; ++n) {
-        const std::size_t a = i + n % 3, b = j + n / 3 % 3,
-                          c = k + n / 9;  // indices of the neighbour, plus one
+        // Indices of a neighbour, plus one.
+        const std::size_t a = i + n % 3, b = j + n / 3 % 3, c = k + n / 9;
         if (a == 0 || b == 0 || c == 0 || a > p.mesh.n_east() || b > p.mesh.n_north() || c > p.mesh.n_up())
           continue;
         const auto cell = p.mesh.index(a - 1, b - 1, c - 1);

@@ -310,8 +310,8 @@ void Simulation::describe(RunFacts& facts, const MemoryBudget&, const Runtime& r
   facts.device = device_text(on_cpu);
   facts.work = static_cast<double>(p.mesh.size()) * static_cast<double>(p.shots.size());
   facts.work_unit = "cell shots";
-  const int here = runtime.comm ? runtime.comm->on_node().count
-                                : 1;  // ranks of this machine; each stores the whole medium
+  // Ranks of this machine; each stores the whole medium.
+  const int here = runtime.comm ? runtime.comm->on_node().count : 1;
   facts.memory_bytes =
       static_cast<std::size_t>(here * (bytes_of_medium(p) + static_cast<double>(at_once) * bytes_of_front(p) +
                                        64 * static_cast<double>(p.picks.size())));

@@ -21,8 +21,7 @@ constexpr std::size_t block_tiles = 16;  // station tiles in a block
 constexpr std::size_t block_stations = block_tiles * tile_size;
 constexpr std::size_t strip_tiles = 32;  // prism tiles in a strip
 constexpr std::size_t most_prism_chunks_direct = 64;
-constexpr std::size_t least_tasks_at_once = 512,
-                      tasks_per_thread = 16;  // tasks; with so many, no thread idles
+constexpr std::size_t least_tasks_at_once = 512, tasks_per_thread = 16;  // with so many, no thread idles
 
 std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 

@@ -11,8 +11,8 @@ struct DirectCost {
   double arithmetic = 0, sorting = 0;
   double one_by_one = 0;  ///< part of the arithmetic: pairs in extended precision, which devices leave to the
                           ///< CPU
-  double near_share =
-      0;  ///< fraction of pairs whose tiles are too close to compute all their pairs by one multipole
+  /// Fraction of pairs in tiles too close for one multipole order for all their pairs.
+  double near_share = 0;
 
   /// speedup: speed of the device relative to the CPU
   double seconds(double speedup = 1) const {

@@ -149,8 +149,8 @@ void check_stations(const SensitivityColumns& source, std::vector<std::string>& 
                     inside.size(), up.size(), inside.front() + 1, up[inside.front()]));
 }
 
-constexpr std::size_t most_groups =
-    8;  // most groups of stations on a lattice; each has one height and one position within cells
+// Most groups of stations on a lattice; each has one height and one position within cells.
+constexpr std::size_t most_groups = 8;
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -1,12 +1,11 @@
 // Plans the cells of an inversion of data at stations, if the job has no mesh:
 //
 //   width      the station spacing s, from (length + s)(width + s) = stations s², with the survey's sides
-//   thickness  s/2 at the ground, growing downwards by a factor of 1.1, to a depth of half the survey's
-//   length:
-//              deeper bodies cause a regional field
-//   margin     outside the survey, over the same distance, cells that grow by a factor of 1.3: bodies may lie
-//   there ground     as the job says; else just below the lowest station or, if the heights of stations
-//   differ,
+//   thickness  s/2 at the ground, growing downwards by a factor of 1.1 from cell to cell, to a depth of half
+//              the survey's length: deeper bodies cause a regional field
+//   margin     outside the survey, over the same distance, cells that grow by a factor of 1.3, for bodies
+//              there
+//   ground     as the job says; else just below the lowest station or, if the heights of stations differ,
 //              through the stations
 #pragma once
 

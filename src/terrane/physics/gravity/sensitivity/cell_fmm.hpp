@@ -116,8 +116,8 @@ class CellFmm {
   std::vector<Pair> by_box_,
       by_cluster_;  ///< pairs of each box, and of each cluster; the highest orders first
   std::vector<Gathered> gathered_;
-  std::vector<std::vector<std::uint32_t>>
-      around_;  ///< [chunks of cells] indices in gathered_ of those that contain cells of the chunk
+  /// [chunks of cells] indices in gathered_ of those that contain cells of the chunk
+  std::vector<std::vector<std::uint32_t>> around_;
   std::size_t cluster_numbers_ = 0, box_numbers_ = 0;
   NearEntries near_;
   std::vector<std::size_t> tile_tasks_, leaf_tasks_;

@@ -11,8 +11,8 @@ namespace terrane::gravity {
 namespace {
 
 constexpr double expansion_rounding = 1e-14;  // rounding of expansions, relative to the largest value
-constexpr double least_seconds_per_prism = 35e-9,
-                 least_seconds_per_station = 0.5e-6;  // per digit of accuracy
+// Seconds per digit of accuracy.
+constexpr double least_seconds_per_prism = 35e-9, least_seconds_per_station = 0.5e-6;
 
 double digits_of(const Problem& problem) { return -std::log10(problem.parameters.accuracy); }
 
