@@ -1,5 +1,5 @@
-// The kinds of members that a problem's struct may have: the words with which it lists them (see
-// job/fields.hpp).
+// The kinds of members that a problem's struct may have, and the functions with which the struct lists them
+// (see job/fields.hpp).
 #pragma once
 
 #include <array>
@@ -87,7 +87,7 @@ struct CountField {
 };
 constexpr CountField count(std::uint64_t least, std::uint64_t most) { return {least, most}; }
 
-/// An enumerator, or a flag; `words` has the word of each in the order of their values.
+/// An enumerator, or a flag; `words`: the word for each of its values, in the order of the values.
 struct WordField {
   std::span<const std::string_view> words, bits;
   bool decides = true;

@@ -31,7 +31,7 @@ std::vector<bool> changes_along(std::size_t axis, const TensorMesh& mesh,
   return changes;
 }
 
-/// Of three or more changes in a row, keeps every second one, beginning with the first.
+/// Of three or more faces with changes in a row, keeps every second one, beginning with the first.
 void thin_out(std::vector<bool>& changes) {
   for (std::size_t n = 0; n < changes.size();) {
     if (!changes[n]) {
@@ -60,7 +60,7 @@ void keep_places(const std::vector<double>& faces, std::vector<double> places, s
   }
 }
 
-/// Keeps all faces between neighbouring places that have fewer than four cells between them.
+/// If fewer than four cells lie between two neighbouring `places`, keeps all faces of these cells.
 void keep_between(const std::vector<double>& faces, std::vector<double> places, std::vector<bool>& kept) {
   std::sort(places.begin(), places.end());
   const auto next_face = [&](double place) {

@@ -147,7 +147,7 @@ void Grower::sort() {
   sort_by_key(keys_, grown_.order, threads_, progress_);
 }
 
-/// Sorts the boxes of a flat cell by the octants of their centres.
+/// Sorts the boxes of a flat cell (boxes too large for finer cells) by the octants of their centres.
 void Grower::sort_flat(std::size_t first, std::size_t last) {
   auto& order = grown_.order;
   std::vector<std::pair<Key, std::uint32_t>> members;

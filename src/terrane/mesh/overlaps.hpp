@@ -25,10 +25,10 @@ struct OverlapLimits {
 };
 
 /// Pairs of prisms that share volume. Prisms that only touch do not count, nor do overlaps thinner than 1e-9
-/// of either prism or than the rounding error of the coordinates; prisms without thickness, or with NaN,
-/// overlap nothing. A bounding-box tree is searched against itself, in O(n log n) time for prisms of similar
-/// shape and O(n) memory. The work is bounded for any input: `complete` says whether the count is exact or a
-/// lower bound. Throws ShapeError (face arrays of unequal length).
+/// of either prism's thickness or than the rounding error of the coordinates; prisms without thickness, or
+/// with NaN, overlap nothing. A bounding-box tree is searched against itself, in O(n log n) time for prisms
+/// of similar shape and O(n) memory. The work is bounded for any input: `complete` says whether the count is
+/// exact or a lower bound. Throws ShapeError (face arrays of unequal length).
 Overlaps overlaps(const PrismSet& prisms, const OverlapLimits& limits = {});
 
 }  // namespace terrane

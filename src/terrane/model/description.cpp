@@ -24,7 +24,8 @@ constexpr double endless = std::numeric_limits<double>::infinity();
 // --- the medium along a vertical line
 // ------------------------------------------------------------------------------
 
-/// Numbers the media: each has values of all properties; each combination of bodies and cell has a medium.
+/// Numbers the media. The cell and the bodies that contain a point determine its medium, which has values of
+/// all properties.
 class Kinds {
  public:
   Kinds(const Description& earth, std::vector<std::string> names) : earth_(earth), names_(std::move(names)) {
@@ -145,7 +146,8 @@ class Lines {
     return found;
   }
 
-  /// Calls piece(bottom, top, kind) for each medium of the line at (x, y) from `bottom` to `top`, upwards.
+  /// Calls take(bottom, top, kind, cover) for each medium of the line at (x, y) from `bottom` to `top`,
+  /// upwards; kind, cover: as for Kinds::of().
   template <class Take>
   void walk(double x, double y, double bottom, double top, const std::vector<std::uint32_t>& bodies,
             Kinds& kinds, const Take& take) const {

@@ -9,8 +9,8 @@
 namespace terrane::solve {
 
 struct Stopping {
-  double relative = 1e-8;     ///< ‖r‖ ≤ relative · ‖b‖
-  int most_iterations = 500;  ///< after so many the solver stops unconverged
+  double relative = 1e-8;     ///< stop if ‖r‖ ≤ relative · ‖b‖, r = b − A x
+  int most_iterations = 500;  ///< after so many iterations the solver stops unconverged
   int patience = 50;          ///< number of iterations within which the smallest ‖r‖ must be halved
   /// Returns the relative change, in the last iteration, of the results that the caller derives from the
   /// solution; the solver stops only if this, too, is at most most_change. Empty: the residual alone decides.
@@ -22,7 +22,7 @@ enum class Reason {
   converged,
   most_iterations,
   stagnated,   ///< ‖r‖ was not halved in Stopping::patience iterations
-  breakdown,   ///< pᵀAp or rᵀz is not positive (if complex: is zero)
+  breakdown,   ///< pᵀAp or rᵀz (krylov.hpp) is not positive (if complex: is zero)
   not_finite,  ///< NaN or infinity in the operator, the preconditioner or the right-hand side
 };
 

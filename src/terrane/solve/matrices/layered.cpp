@@ -90,7 +90,7 @@ std::vector<double> dense(const LayeredMatrix::Layer& layer) {
 
 std::vector<std::vector<double>> diagonal_of_inverse(const LayeredMatrix& matrix, int threads) {
   const auto& layers = matrix.layers;
-  std::vector<std::vector<double>> inverse, diagonal(layers.size());  // L_k⁻¹; the result
+  std::vector<std::vector<double>> inverse, diagonal(layers.size());  // L_k⁻¹ of layered.hpp; the result
   for (std::size_t k = 0; k < layers.size(); ++k) {
     auto l = dense(layers[k]);
     const std::size_t n = layers[k].diagonal.size();
@@ -103,7 +103,7 @@ std::vector<std::vector<double>> diagonal_of_inverse(const LayeredMatrix& matrix
     invert(n, {l.data(), n}, threads);
     inverse.push_back(std::move(l));
   }
-  std::vector<double> above;  // G_(k+1)
+  std::vector<double> above;  // G_(k+1) of layered.hpp
   for (std::size_t k = layers.size(); k-- > 0;) {
     const std::size_t n = layers[k].diagonal.size();
     auto& g = inverse[k];

@@ -19,7 +19,7 @@
 
 namespace terrane::solve {
 
-/// Which parts an operator holds: those of rank `index` of `count` ranks.
+/// Which parts of G's columns an operator holds: those of rank `index` of `count` ranks.
 struct ShareOfParts {
   std::size_t index = 0, count = 1;
   Range of(std::size_t parts) const { return balanced_range(parts, count, index); }

@@ -457,7 +457,7 @@ struct BlockUp {
   Planes<V> u, step, of_plane;
   RowOut<V> of_row, zeros, result;
   bool room_behind, coarse_room;
-  std::int32_t *low = nullptr, *high = nullptr;  // [points of a row] coarse indices
+  std::int32_t *low = nullptr, *high = nullptr;  // [points of a row] indices of coarse points below and above
   std::int32_t* on = nullptr;
 
   BlockUp(const P& whole, Index first_k, Index last_k, Index first_j, Index last_j)

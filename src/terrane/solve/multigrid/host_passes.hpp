@@ -31,8 +31,8 @@ Place place_of_weights(const PlacesOfRemoved& removed, const Place& p) {
   return places.size == 0 ? p : p.with<Axis>(places[static_cast<std::size_t>(p.get<Axis>())]);
 }
 
-/// The pass down: smoothing of a level and the transfer to the next one. Boxes contain this rank's points and
-/// those of the halo that it computes.
+/// The pass down: smoothing of a level (right-hand side b, solution u) and the transfer to the next one.
+/// Boxes contain this rank's points and those of the halo that it computes.
 template <class V, class W, class A>
 struct PassDown {
   A a;
