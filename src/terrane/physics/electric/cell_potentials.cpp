@@ -21,7 +21,7 @@ void check_size(const char* name, std::size_t given, std::size_t cells) {
 }  // namespace
 
 double bytes_of_cell_potentials(double cells, double fields, bool on_gpu) {
-  // Resistivities; input, result and copy of a solve; and the potentials that the caller stores.
+  // Four fields of cells (resistivities; input, result and copy of a solve), and the caller's potentials.
   return bytes_needed(cells, false, on_gpu) + 8 * cells * (4 + fields);
 }
 
@@ -73,7 +73,7 @@ struct CellPotentials::Solver {
   solve::Network<double> network;
   solve::SharedMemory lent;
   solve::Multigrid<float> multigrid;
-  solve::SplitNetwork halves;  // both halves of the network, whose own memory is freed
+  solve::SplitNetwork halves;  // stores the conductances of `network`, whose memory is freed
   solve::Field<double> b, x;
 };
 

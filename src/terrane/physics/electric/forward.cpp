@@ -153,8 +153,9 @@ void add_potentials(const TensorMesh& mesh, const Conductivity& conductivity, co
 }
 
 /// The factor that corrects ΔV/I of `part`, the contribution to an array of its corrected sources: exact ΔV/I
-/// of this part over homogeneous ground, divided by that on the mesh. Errors cancel in both in the same way.
-/// NaN if the part is close to zero over homogeneous ground.
+/// of this part over homogeneous ground, divided by that on the mesh. The mesh causes nearly the same
+/// relative error over homogeneous ground as over the medium, so the factor removes most of it. NaN if the
+/// part is close to zero over homogeneous ground.
 double factor_of(const Array& part, const HomogeneousPotentials& known) {
   const auto sum = [&](const auto& of) {
     return combine(part, [&](std::size_t from, std::size_t to) { return of.at(from)[to]; });
@@ -203,8 +204,8 @@ std::vector<Number> means_of_arrays(std::size_t count, const std::vector<Array>&
   return all;
 }
 
-/// ΔV/I of every array, on rank 0.  cells: receives the fields in cells, if any are wanted · secondary:
-/// receives the potentials at all electrodes of sources with a secondary potential
+/// ΔV/I of every array, on rank 0.  cells: receives the fields in cells, if any are wanted; secondary:
+/// receives the potentials at all electrodes, for sources with a secondary potential
 std::vector<Number> transfers(const TensorMesh& mesh, const Conductivity& conductivity,
                               const Electrodes& given, const Parameters& parameters, Stream& stream,
                               DirectCurrentReport& report, Progress& progress, const Groups& groups,
@@ -449,12 +450,14 @@ DirectCurrentData direct_current(const TensorMesh& mesh, const Medium& medium, c
 }
 
 double bytes_needed(double nodes, bool complex, bool on_gpu, double coarser) {
-  // Counts numbers of four bytes. Stored are the conductances of A, which are also those of the finest level,
-  // and K in double precision if complex; b, x, r, p in double precision; u of the finest level, and one
-  // memory for its b and v, which q and z also use. Coarser levels with a smoother store links, b, u and v
-  // (they have `coarser` times as many points as the finest); levels without a smoother store links only. On
-  // CPUs every second u shares memory, and only links of removed points are stored. Arrays have halos of at
-  // most four points per axis. While networks are copied to the device, the host has copies but no vectors.
+  // Counts numbers of four bytes. Conjugate gradients use the vectors b, x, r, p, q, z; a multigrid level the
+  // right-hand side b, the solution u, and v. Stored are the conductances of the network, which are also
+  // those of the finest level; if complex, their complex values in double precision; b, x, r, p in double
+  // precision; u of the finest level; and one memory for its b and v, which q and z also use. Coarser levels
+  // with a smoother store links, b, u and v (they have `coarser` times as many points as the finest); levels
+  // without a smoother store links only. On CPUs every second u shares memory with another, and only links of
+  // removed points are stored. Arrays have halos of at most four points per axis. While networks are
+  // copied to the device, the host has copies but no vectors.
   const bool passes = !on_gpu && solve::has_passes<float>();
   const double parts = complex ? 2 : 1, others = coarser;
   const double conductances = complex ? 3 + 6 * 2 : 6, vectors = 8 * parts, of_finest = 3 * parts;
@@ -465,7 +468,7 @@ double bytes_needed(double nodes, bool complex, bool on_gpu, double coarser) {
 }
 
 double bytes_of_helper(double nodes, bool complex) {
-  // First the whole network, while a rank copies its part; later the right-hand side and the solution.
+  // At first for the whole network, while a rank copies its part; later for right-hand side and solution.
   return nodes * (complex ? 80 : 32);
 }
 

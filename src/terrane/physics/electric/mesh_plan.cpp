@@ -17,7 +17,7 @@ namespace terrane::electric {
 namespace {
 constexpr double seen = 0.25;    // depth of even cells, relative to the length of the survey
 constexpr double far = 3;        // distance from an electrode to a wall, relative to the length of the survey
-constexpr double farthest = 12;  // the same if a resistive dyke divides the ground
+constexpr double farthest = 12;  // largest such distance, if a resistive dyke divides the ground
 constexpr double sideways = 1.4, down = 1.2;  // factors by which cells grow
 
 using Interval3 = std::array<std::array<double, 2>, 3>;  // easting, northing, up
@@ -122,7 +122,7 @@ double spread_at_barriers(const Description& earth, const Prism& survey, double 
   return most;
 }
 
-/// Requests for one axis.
+/// The faces and fine cells that are wanted along one axis.
 struct Wanted {
   std::vector<double> faces;
   std::vector<FineCells> fine;
@@ -163,7 +163,8 @@ class Planner {
       if (as_asked || apart > 1.98 * cell) apart = INFINITY;  // two even cells fit between them
   }
 
-  /// Requests along easting, northing, up.  wider: factor by which fine cells are wider than they should be
+  /// The faces and fine cells wanted along easting, northing, up.  wider: factor by which fine cells are
+  /// wider than bodies and electrodes require
   std::array<Wanted, 3> wanted(double wider) const {
     std::array<Wanted, 3> all;
     for (const double level : levels_of(earth_)) all[2].faces.push_back(level);
@@ -176,8 +177,8 @@ class Planner {
           for (const double side : one.at[a])
             if (std::isfinite(side)) all[a].faces.push_back(side);
         if (!std::isfinite(size) || !(size > 0)) continue;
-        // Two cells across; four if the body is nearer than its size, unless the primary potential accounts
-        // for it.
+        // Two cells across a body; four if its distance is less than its size. Two suffice for layers below
+        // flat ground, which are part of the primary potential.
         const bool by_primary = is_layer(one) && !earth_.topography;
         const double cells = gap < size && !by_primary ? 4 : 2;
         const double least = by_primary ? 0 : std::max(cell_ / 8, gap / 6);
@@ -218,7 +219,7 @@ class Planner {
   void at_electrodes(double wider, std::array<Wanted, 3>& all) const {
     for (std::size_t n = 0; n < electrodes_.size(); ++n) {
       const auto& p = electrodes_[n];
-      const double own = conductivity_at(p), between = to_next_[n] / 2;  // half the distance, for boreholes
+      const double own = conductivity_at(p), between = to_next_[n] / 2;  // m; limits cells in boreholes
       double least = INFINITY;
       for (const auto& one : sides_) {
         if (is_layer(one) && !earth_.topography) continue;
@@ -323,7 +324,7 @@ MeshPlan plan_mesh(const Description& earth, const MeshWish& wish, const std::ve
   const auto land = relief(earth, all, std::isfinite(box.top) ? std::max(box.top, 0.0) : 0);
   const auto near = relief(earth, box, land.highest);
   all.top = land.highest;
-  if (earth.topography)  // crests between the points that relief() samples
+  if (earth.topography)  // there may be crests between the points that relief() samples
     for (const auto& p : electrodes) all.top = std::max(all.top, earth.ground(p[0], p[1]));
   const double lowest = std::isfinite(box.bottom) ? std::min(near.lowest, box.bottom) : near.lowest;
   const double core = lowest - seen * reach;
@@ -449,8 +450,8 @@ CellsPlan plan_cells_below(const std::vector<Position>& electrodes, const Ground
       "what electrodes reach over",
       plan.mesh.n_east(), plan.mesh.n_north(), plan.mesh.n_up(), sideways, down_below, far * reach));
   plan.smooth = {4 * cell, 4 * cell, 2 * cell};
-  // A survey on a line is hardly sensitive to structure beside the line: there models continue as they are
-  // below it.
+  // A survey on a line is hardly sensitive to structure beside the line: so models are smoothed across the
+  // line over half of its length.
   const auto spread = spread_of(electrodes);
   if (spread.width < 0.02 * spread.length)
     for (std::size_t a = 0; a < 2; ++a)

@@ -109,7 +109,7 @@ struct Potentials::Solver {
     return b;
   }
 
-  /// −φ_p on the nodes, either its real part or its imaginary part.
+  /// −φ_p on the nodes, φ_p the primary potential: either its real part or its imaginary part.
   std::vector<double> less_primary(std::size_t source, const Primary& primary, bool imaginary = false) const {
     std::vector<double> nodes(static_cast<std::size_t>(host.nodes.count()));
     const View<double, 3> phi(nodes.data(), host.nodes);
@@ -164,10 +164,11 @@ struct Potentials::Solver {
     for (std::size_t n = 0; n < sums.size(); ++n) sums[n] += sign * currents[n];
   }
 
-  /// Adds −K φ_p + χ K₀ φ_p, with K₀ for cells cut by the slope and air above it. If K and K₀ have the same
-  /// cells around a node, χ is 1 there, and the singularity of the source cancels. If K₀ has ground there and
-  /// K hardly any, χ is 0: K₀ φ_p should be zero away from the source, but has errors of the mesh, which
-  /// would act on very small conductances of K.
+  /// Adds −K φ_p + χ K₀ φ_p, with K₀ for cells cut by the slope and air above it, and a weight χ of each
+  /// node. Where the cells around a node have the same fractions of ground in K and K₀, χ is 1, and the
+  /// singularity of the source cancels. Where K₀ has ground and K hardly any, χ is close to 0: K₀ φ_p should
+  /// be zero away from the source, but has errors of the mesh, and as currents these would flow through very
+  /// small conductances of K.
   void add_difference_of_slope(double sign, bool quadrature, const Primary& primary,
                                const std::vector<double>& phi, std::vector<double>& sums) const {
     const auto& slope = *primary.slope;
@@ -193,7 +194,7 @@ struct Potentials::Solver {
   NodeWeights weights_of_source(const Slope& slope) const {
     return node_weights(mesh, slope.electrode, "electrode");
   }
-  /// The current that is lost by χ < 1 within six cells of the electrode, where it matters.
+  /// The current lost by χ < 1 within six cells of the electrode; it is added again at the electrode.
   double left_out(const Slope& slope, const std::vector<double>& alike,
                   const std::vector<double>& free) const {
     const std::vector<double>* faces[3] = {&mesh.easting(), &mesh.northing(), &mesh.up()};
@@ -214,8 +215,8 @@ struct Potentials::Solver {
         }
     return sum;
   }
-  /// χ on the nodes: the least ratio, over the cells around a node, of the fraction of ground to that below
-  /// the slope.
+  /// χ on the nodes: the least, over the cells around a node, of the fraction of ground divided by the
+  /// fraction of the cell below the slope; at most 1.
   std::vector<double> likeness(const std::vector<double>& share) const {
     const std::size_t rows = mesh.northing().size(), row = mesh.easting().size();
     std::vector<double> alike(static_cast<std::size_t>(host.nodes.count()), 1.0);
@@ -253,8 +254,8 @@ struct Potentials::Solver {
   /// Frees the network on the host after it was copied to devices.
   void forget_host() { host.link = {}; }
 
-  /// Cycles and conjugate gradients share memory: b and v of the finest level are needed only during a cycle,
-  /// and q only between two cycles.
+  /// Multigrid cycles and conjugate gradients share memory: the fields b and v of the finest level are needed
+  /// only during a cycle, and the vector q of conjugate gradients only between two cycles.
   solve::InTurn lent_to_finest() { return {&lent, true, 0}; }
 
   solve::Stopping stopping() const {

@@ -14,7 +14,7 @@ namespace {
 /// million nodes, and as fast as one with two million (benchmarks/records, ranks_solves_cuts).
 constexpr double worth_sharing = 8e6;
 
-/// Bytes of levels with few points, of lists for their sweeps, and of buffers of threads.
+/// Bytes of multigrid levels with few points, of lists for their sweeps, and of buffers of threads.
 constexpr double small_arrays = 2.5e6;
 
 }  // namespace
@@ -27,8 +27,8 @@ double Load::memory(double fields, double ranks) const {
 double Load::part_of_gpu(int fields, int ranks) const {
   const int share_it = ranks / fields;
   if (share_it == 1) return bytes_needed(nodes, complex, true);
-  // 15 % more for the halo, and for coarse levels, which every rank stores entirely; and the memory of halos
-  // that other ranks map, in pieces of 2 MiB.
+  // 15 % more for the halo, and for coarse levels, which every rank stores entirely; and 40 pieces of 2 MiB
+  // for halos that other ranks map.
   return 1.15 * bytes_needed(nodes / share_it, complex, true) + 40.0 * (1 << 21);
 }
 

@@ -1,6 +1,6 @@
-// Outline: solve for all electrodes, distributed over groups (turns.hpp); each rank stores the planes of
-// nodes of its layers; factors for rows and columns; and three kinds of products, as sums over groups of
-// arrays that have the same current electrodes.
+// Outline: solve for all electrodes, distributed over groups of ranks (turns.hpp); each rank stores the
+// planes of nodes of its layers; compute factors for the rows and columns of J; compute products with J, Jᵀ
+// and the diagonal of JᵀWJ, as sums over groups of arrays that have the same current electrodes.
 #include "terrane/physics/electric/sensitivity.hpp"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ constexpr std::size_t most_parts = 16;
 
 std::size_t parts_of(const TensorMesh& mesh) { return std::min(mesh.n_up(), most_parts); }
 
-/// The layers of cells that belong to some parts.
+/// The layers of cells of some parts; a part is a range of layers, and ranks share products by parts.
 Range layers_of(const TensorMesh& mesh, const Range& parts) {
   const std::size_t all = parts_of(mesh);
   const auto first = [&](std::size_t part) {
@@ -98,7 +98,7 @@ void deal(Comm& comm, const TensorMesh& mesh, std::size_t halves, std::vector<do
   }
 }
 
-/// Collective: solves for electrodes, distributed over groups. transfers: receives ΔV/I, on rank 0 · keep:
+/// Collective: solves for electrodes, distributed over groups. transfers: receives ΔV/I, on rank 0; keep:
 /// null, or receives the potentials of all electrodes on this rank's planes; if null, only current electrodes
 /// are solved for
 void solve_for(const TensorMesh& mesh, const Conductivity& conductivity, const Electrodes& electrodes,
@@ -217,8 +217,8 @@ double bytes_of_product(const TensorMesh& mesh, bool complex, int ranks, int thr
 // ---- the stored operator ----
 
 struct Sensitivity::Kept {
-  /// Arrays with the same current electrodes: the electrodes whose potentials are added, and the electrodes
-  /// at which the sum is evaluated.
+  /// Arrays with the same current electrodes. from: the current electrodes, whose potentials are added, with
+  /// their signs; to: the electrodes at which the sum is evaluated
   struct Group {
     struct Term {
       std::size_t array, place;  // place: index in `to`
@@ -235,7 +235,7 @@ struct Sensitivity::Kept {
   Electrodes electrodes;
   Parameters parameters;
   bool has_ground;
-  std::size_t halves, axes;  ///< 1, or 2 if conductivity is complex; 1, or 3 if anisotropic
+  std::size_t halves, axes;  ///< halves: 2 if σ is complex, else 1; axes: 3 if anisotropic, else 1
   int threads;
   Viewpoint from;
   CellForms forms;
@@ -569,8 +569,8 @@ Number Sensitivity::Kept::product(const std::vector<double>& y, std::size_t elec
           solve::dot(y_real, imaginary) + solve::dot(y_imaginary, real)};
 }
 
-/// J v: makes the network K(δσ) once, then computes K φ of each group, and its products with φ_M of each
-/// pair.
+/// J v: makes the network K(δσ) once, then computes K φ of each group, and its products with the potentials
+/// of the potential electrodes.
 void Sensitivity::apply_parts(const Range& parts, std::span<const double> model,
                               std::span<double> sums) const {
   const auto& kept = *kept_;
@@ -610,8 +610,8 @@ void Sensitivity::apply_parts(const Range& parts, std::span<const double> model,
   }
 }
 
-/// Jᵀ d: for each group, ψ is the sum of φ_M − φ_N weighted by the data of the arrays; then φᵀ K_c ψ for each
-/// cell.
+/// Jᵀ d: for each group, ψ is the sum of φ_M − φ_N weighted by the data of the arrays; then φᵀ (∂K/∂σ_c) ψ
+/// for each cell c.
 void Sensitivity::transpose_parts(const Range& parts, std::span<const double> data,
                                   std::span<double> model) const {
   const auto& kept = *kept_;

@@ -256,8 +256,8 @@ std::pair<double, double> apart(const TensorMesh& mesh, const Point& one, const 
                       length};
 }
 
-/// For the pair of electrodes of an array whose distance, in cells at the first of them, is least: the
-/// distance, and the width of these cells.
+/// Finds the two electrodes of an array with the fewest cells between them. Returns their distance, and the
+/// width of the cells at the first of them.
 std::pair<double, double> tightest(const TensorMesh& mesh, const Electrodes& electrodes) {
   std::pair<double, double> found{INFINITY, 0};
   for (const auto& array : electrodes.arrays) {
@@ -309,7 +309,7 @@ std::string warning_of_total(const TensorMesh& mesh, const Electrodes& electrode
 /// differences of such potentials; else "".
 std::string warning_of_slopes(const Medium& medium, const Electrodes& electrodes) {
   constexpr double left = 0.0015;  // relative error of a potential, with two cells between electrodes
-  constexpr double much = 0.045, nothing = 1;
+  constexpr double much = 0.045, nothing = 1;  // errors of ΔV: least to warn of; above, ΔV is near zero
   if (medium.ground.empty() || electrodes.place.empty()) return "";
   double low = INFINITY, high = -INFINITY;
   for (const auto& p : electrodes.place) low = std::min(low, p.u), high = std::max(high, p.u);
@@ -339,8 +339,8 @@ std::string warning_of_slopes(const Medium& medium, const Electrodes& electrodes
       count, first + 1, 100 * most);
 }
 
-/// The primaries of all sources. For a chargeable medium each source is solved for twice; contrasts then
-/// count in either solve.
+/// The primaries of all sources. For a chargeable medium each source is solved for twice, with two
+/// conductivities; the source then has a primary only if it has one in both solves.
 Primaries primaries_of_medium(const TensorMesh& mesh, const Medium& medium, const Electrodes& electrodes,
                               const Parameters& parameters) {
   auto primaries = primaries_of(mesh, medium.view(), parameters, electrodes);
@@ -362,7 +362,8 @@ Electrodes across(const Config& table) {
   return arrays_across(holes, table.count("levels", 1, 10'000));
 }
 
-/// Arrays and data of survey.file. Those who compute with the data look for numbers written for no value.
+/// Arrays and data of survey.file, which may contain numbers written for "no value": expect_values() and
+/// inversions refuse these in data that they use.
 Measured measured_in_file(const Config& table) {
   const auto column = table.choice("column", {"none", "resistance", "chargeability"});
   if (is_given(table, "file")) {
@@ -373,7 +374,8 @@ Measured measured_in_file(const Config& table) {
   return read_measured(table.input_file("file"), {column == "none" ? "" : column, ""});
 }
 
-/// Throws InputError: data that a run compares with what it computes are numbers written for no value.
+/// Throws InputError: measured data that a run compares with computed data contain numbers written for "no
+/// value".
 void expect_values(const Config& job, const Measured& survey, bool chargeable) {
   for (const auto& column : survey.columns) {
     const bool compared = column.name == "chargeability" ? chargeable
@@ -399,7 +401,7 @@ Measured build_survey(const Config& job, const std::function<double(double, doub
     Column heights{"height of an electrode", "m", "", {}};
     for (const auto& p : measured.electrodes.place) heights.values.push_back(p.u);
     refuse_written_for_none(table, "file", heights);
-    for (const auto& column : measured.columns)  // those that are computed with are refused later
+    for (const auto& column : measured.columns)  // data used later are then refused
       if (const auto text = io::written_for_none(Column{column.name, "", "", column.values}); !text.empty())
         table.note("file", text);
     return measured;
@@ -505,9 +507,9 @@ std::vector<std::string> warnings_of(const DirectCurrentReport& found) {
 
 namespace {
 
-/// The axis along which the electrodes extend farthest. The companion keeps two cells between electrodes on
-/// this axis: below uneven ground the error depends on how cells are cut beside each electrode, and with one
-/// cell between neighbours it is more than four times as large as with two.
+/// The axis along which the electrodes extend farthest. The companion (the run for error estimates) keeps two
+/// cells between electrodes on this axis: below uneven ground the error depends on how cells are cut beside
+/// each electrode, and with one cell between neighbours it is more than four times as large as with two.
 std::size_t axis_of_line(const Electrodes& electrodes) {
   const auto reach = [&](double Point::*along) {
     const auto [low, high] =
@@ -716,8 +718,8 @@ std::size_t Simulation::solves() const {
   return sources() * solves_of_source() + held_against_ * (medium_.ground.empty() ? 1 : 2);
 }
 
-/// Bytes of the volume: as computed, while the solver exists; later as a data set and its copy for a file
-/// format, without the solver.
+/// Bytes of the fields in all cells: one copy while the solver exists; after the solver is freed 3.2 copies,
+/// as a data set and its copies for a file format.
 double Simulation::volume_bytes(double solver) const {
   constexpr double copies = 3.2;
   const double found = static_cast<double>(current_electrodes(electrodes_).size()) * volume_bytes_of_solve();
@@ -739,7 +741,8 @@ double Simulation::medium_bytes() const {
     values += of->size();
   const int copies = 1 + (medium_.ground.empty() ? 0 : 1) + (medium_.chargeability.empty() ? 0 : 1);
   const std::size_t even = held_against_ > 0 ? (medium_.differs_by_axis() ? 3 : 1) * mesh_.size() : 0;
-  // Fractions of ground and currents of a slope, needed when a solve begins.
+  // The source of a potential below a slope needs six temporary fields (add_difference_of_slope() in
+  // potentials.cpp: share, taken, currents, by_slope, free, alike).
   const std::size_t of_slope = medium_.ground.empty() ? 0 : 6 * mesh_.size();
   return 8.0 * (copies * static_cast<double>(values) + static_cast<double>(even + of_slope));
 }
@@ -813,7 +816,7 @@ double Simulation::seconds_of_run(const Runtime& runtime) const {
 }
 
 /// Estimated time: 12 iterations, each reading 22 fields in single and 19 in double precision from memory at
-/// 8 GB/s; a GPU is a hundred times as fast.
+/// 8 GB/s, or 1 TB/s on a GPU.
 double Simulation::seconds_of_solve(const Device& device) const {
   return 12 * load().nodes * (22 * 4 * 1.5 + 19 * 8) / (device.kind == Device::Kind::cuda ? 1e12 : 8e9);
 }
@@ -1008,7 +1011,8 @@ double largest_of(const std::vector<double>& values) {
 namespace {
 
 /// A lower limit of the relative error of every datum over uneven ground: a fraction of the rms error of all
-/// data, because errors are caused by cells that the surface cuts, which differ from electrode to electrode.
+/// data. Errors are caused by cells that the surface cuts, which differ from electrode to electrode, so the
+/// difference of two runs may be small by chance.
 double mean_part(const JudgedData& judged) {
   constexpr double part = 0.7;
   double squares = 0, count = 0;
@@ -1023,8 +1027,9 @@ double mean_part(const JudgedData& judged) {
 
 }  // namespace
 
-/// Columns of estimated errors: of resistances, relative, but to at least a thousandth of the potentials
-/// whose difference they are; of phases, relative to a radian; of chargeabilities, relative to the largest.
+/// Columns of estimated errors. Errors of resistances are relative to ΔV/I, or to a thousandth of the
+/// potentials whose difference ΔV is, if that is larger; errors of phases are relative to 1 rad, those of
+/// chargeabilities to the largest chargeability.
 std::vector<Column> Simulation::errors_of(const Solved& solved, StatedErrors& stated) const {
   const auto &data = solved.mine.data, &other = solved.other.data;
   const auto shape = fields_of({});
@@ -1044,8 +1049,8 @@ std::vector<Column> Simulation::errors_of(const Solved& solved, StatedErrors& st
   std::vector<Column> columns;
   const bool of_contacts = settings_.parameters.potential != Potential::total && has_contacts_alone();
   const bool uneven = !medium_.ground.empty();
-  // Below uneven ground the companion differs along two of three axes (axis_of_line); the factor was
-  // measured.
+  // The error, divided by the difference of the two runs. Below uneven ground the companion's cells differ
+  // along two of three axes only (axis_of_line()), and the factor was measured.
   const double of_difference = uneven ? 1.65 : of_contacts ? 1 / 1.7 : 1;
   const auto add = [&](const char* name, const std::vector<double>& mine, const std::vector<double>& its,
                        const std::vector<double>& scale, double factor) {
@@ -1142,8 +1147,8 @@ void Simulation::add_attributes(Result& result) const {
   if (settings_.frequency > 0) result.attributes["frequency"] = fmt::format("{}", settings_.frequency);
 }
 
-/// Adds potentials and fields, [electrode, cell_up, cell_northing, cell_easting].  volume: of the data; or
-/// empty
+/// Adds potentials and fields in cells as variables [electrode, cell_up, cell_northing, cell_easting].
+/// volume: as in DirectCurrentData; empty: the variables get no values
 void Simulation::add_cells(Dataset& data, std::vector<CellValues> volume) const {
   const auto& wanted = settings_.parameters.volume;
   if (wanted.arrays() == 0) return;

@@ -25,11 +25,12 @@ namespace {
 using Ranges = std::array<std::pair<std::size_t, std::size_t>, 3>;
 
 constexpr std::size_t reach = 12;  // number of cells that are examined on each side
-/// Relative errors of total potentials that are corrected by those over homogeneous ground: if another medium
-/// begins more than a cell from the electrode; and if it begins nearer.
+/// Estimated relative errors of total potentials that are corrected by those over homogeneous ground.
+/// as_total: another medium begins more than a cell from the electrode; as_total_at_contact: it begins
+/// nearer.
 constexpr double as_total = 0.03, as_total_at_contact = 0.08;
-/// Relative errors of total potentials without this correction, three cells from the electrode: beside walls
-/// that a half space does not have. Two cases as above.
+/// The same two errors without this correction, three cells from the electrode. Beside walls that a half
+/// space does not have, potentials are not corrected.
 constexpr double as_plain_total = 0.08, as_plain_total_at_contact = 0.25;
 constexpr double infinite = std::numeric_limits<double>::infinity();
 /// Values of Primary::candidate; 0 means the total potential.
@@ -339,7 +340,8 @@ std::optional<Primary> primary_at(const TensorMesh& mesh, const Conductivity& si
                                   double& left) {
   const bool automatic = parameters.potential == Potential::automatic;
   if (parameters.potential == Potential::total || taken == 0) return std::nullopt;
-  // Through another kind of wall, the current of a source close to it flows at a few nodes only.
+  // The current of a source close to a wall that a half space does not have leaves through few nodes of the
+  // wall, where the secondary potential would be inaccurate.
   if (automatic && at_own_wall(mesh, parameters.boundary, source, 4)) return std::nullopt;
   // At a wall that a half space does not have, K − K₀ is not zero at the source, where φ_p is infinite.
   if (at_own_wall(mesh, parameters.boundary, source, 1))
@@ -349,7 +351,8 @@ std::optional<Primary> primary_at(const TensorMesh& mesh, const Conductivity& si
                      "Take potential = \"auto\" or \"total\", or move the side away.");
   const Errors errors(mesh, sigma, source, measured);
   std::optional<Primary> best;
-  // Beside other walls than mixed ones, there is neither an image nor a closed form over homogeneous ground.
+  // With walls that a half space does not have, there are no closed forms for contacts and layers, nor for
+  // homogeneous ground, which corrects total potentials.
   const bool unbounded = parameters.boundary.of_half_space();
   double least =
       automatic ? errors.of_total(medium_of(mesh, sigma, cell_of(mesh, source)), unbounded) : infinite;
@@ -412,7 +415,7 @@ Primaries primaries_of(const TensorMesh& mesh, const Conductivity& conductivity,
   if (!conductivity.ground) columns.emplace(mesh, conductivity);
   else if (slopes == nullptr || slopes->size() != electrodes.place.size() * (1 + Slope::rays)) {
     as_cells_show = slopes_at(mesh, electrodes.place, surface_of(mesh, *conductivity.ground), 2);
-    // Electrodes close to the surface that follows from the cells are treated as on that surface.
+    // Electrodes close to the surface derived from the cells are treated as on that surface.
     for (std::size_t n = 0; n < electrodes.place.size(); ++n) {
       auto& level = as_cells_show[n * (1 + Slope::rays)];
       const auto& p = electrodes.place[n];

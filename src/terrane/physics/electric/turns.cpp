@@ -84,7 +84,7 @@ void Turns::hand_over(std::size_t first, const Solved& solved, std::vector<doubl
   }
 }
 
-/// Failures here concern this rank alone, while others wait for it: hence OutOfStep.
+/// A failure here concerns this rank alone, while the others wait for it: so it throws OutOfStep.
 void Turns::deal_out(std::size_t first, const Deal& deal) const {
   Comm& comm = groups_.comm();
   if (comm.size() == 1) return deal(electrodes_[first], 0);

@@ -1,5 +1,5 @@
-// Outline: compute the weights of the filter once; F on all planes at all λ; sums over λ at even steps of ln
-// r, and between these steps interpolation by polynomials of degree seven.
+// Outline (symbols as in layers.hpp): compute the weights of the filter once, and F on all planes at all λ;
+// sum over λ for even steps of ln r; between these steps, interpolate by polynomials of degree seven.
 #include "terrane/physics/electric/formula/layers.hpp"
 
 #include <algorithm>
@@ -50,8 +50,8 @@ std::vector<double> least_squares(std::vector<std::vector<double>> rows, std::ve
   return x;
 }
 
-/// Weights w in ∫ F(λ) J₀(λ) dλ = Σ w F(λ_n), ln λ_n = (low + n stride) step: chosen such that e^{-aλ} gives
-/// (1 + a²)^-½, for a from 0 to 1e6.
+/// Weights w in ∫ F(λ) J₀(λ) dλ = Σ w F(λ_n), ln λ_n = (low + n stride) step: chosen such that the sum for
+/// F = e^{-aλ} is (1 + a²)^-½, the exact integral, for a from 0 to 1e6.
 const std::vector<double>& filter() {
   static const std::vector<double> weights = [] {
     constexpr int images = 240;
@@ -85,7 +85,7 @@ struct Piece {
   T height{}, c{};
 };
 
-/// F on all levels, and −J_u that belongs to F, at one λ.
+/// At one λ: F on all levels, and `down`, the downward current density of the potential with this F.
 template <class T>
 struct Kernel {
   std::vector<T> below, above, f, down;
@@ -195,8 +195,8 @@ LayersPotential::LayersPotential(const Layers& layers, double source, double sur
     planes_.push_back({up, up == source, (layers.upwards[layer] + layers.upwards[below]) / 2.0, {}, {}});
     level_of.push_back(place(up));
   }
-  // Range of distances, extended by the points that polynomials need on each side; and values of λ, such that
-  // λr are those of the filter.
+  // Range of ln r in steps, extended by the points that polynomials need on each side. The values of λ are
+  // chosen such that every λr is a point of the filter.
   const int begin = static_cast<int>(std::floor(std::log(nearest) / step)) - 4,
             end = static_cast<int>(std::ceil(std::log(farthest) / step)) + 4;
   first_ = begin * step;

@@ -23,11 +23,11 @@ class Assembly {
       link_[a] = View<double, 3>(network_.link[a].data(), all);
       auto& axis = network_.spacing[a];
       axis.natural_low = axis.natural_high = true;
-      axis.spacing.push_back(axes_.width(a, 0));  // beyond the ends; not used
+      axis.spacing.push_back(axes_.width(a, 0));  // spacing beyond the ends; not used
       for (Index n = 0; n + 1 < axes_.nodes(a); ++n) axis.spacing.push_back(axes_.width(a, n));
       axis.spacing.push_back(axes_.width(a, axes_.nodes(a) - 2));
-      // If conductivity along an axis is lower, spacings count as larger by the stretch, as in an isotropic
-      // medium.
+      // Spacings are multiplied by the stretch, which is larger for an axis of lower conductivity: the medium
+      // then counts as isotropic.
       for (double& length : axis.spacing) length *= stretch.of(2 - static_cast<int>(a));
     }
   }

@@ -66,7 +66,7 @@ CellScheme::Face CellScheme::face(const Index (&cell)[3], std::size_t a, bool hi
     beyond[a] += high ? 1 : -1;
     face.other = number(beyond);
     const double half_beyond = axes.width(a, beyond[a]) / 2;
-    // The same order of addition from both sides of a face, lower cell first: K is symmetric to the last bit.
+    // Both cells of a face add in the same order, the lower cell first: so K is symmetric to the last bit.
     const double here = half * rho, there = half_beyond * resistivity_[face.other];
     face.conductance = area / (high ? here + there : there + here);
     const double slope = face.conductance * face.conductance / area;
@@ -76,7 +76,7 @@ CellScheme::Face CellScheme::face(const Index (&cell)[3], std::size_t a, bool hi
   }
   const Boundary kind = boundary_(a, high);
   if (kind == Boundary::insulated) return face;
-  double weight = 1 / half;  // C ρ/A
+  double weight = 1 / half;  // conductance times ρ/area
   if (kind == Boundary::mixed) {
     Point at{middle_of_cell(axes, 2, cell[2]), middle_of_cell(axes, 1, cell[1]),
              middle_of_cell(axes, 0, cell[0])};
@@ -113,7 +113,7 @@ HostNetwork CellScheme::network() const {
     auto& axis = made.spacing[a];
     axis.natural_low = axis.natural_high = true;
     const Index cells = axes.nodes(a) - 1;
-    axis.spacing.push_back(axes.width(a, 0));  // beyond the ends; not used
+    axis.spacing.push_back(axes.width(a, 0));  // spacing beyond the ends; not used
     for (Index n = 0; n + 1 < cells; ++n)
       axis.spacing.push_back((axes.width(a, n) + axes.width(a, n + 1)) / 2);
     axis.spacing.push_back(axes.width(a, cells - 1));

@@ -9,8 +9,9 @@ namespace terrane::electric {
 
 namespace {
 
-/// Computes (K − K₀) φ at one node after the other, from σ − σ₀ of the cells around it, as six conductances;
-/// cells beyond the mesh count with width 0.
+/// Computes (K − K₀) φ at one node after the other. The differences σ − σ₀ of the eight cells around the node
+/// (σ₀: conductivity of the primary's medium) give the conductances to its six neighbours. Cells beyond the
+/// mesh count with width 0.
 class Difference {
  public:
   Difference(const TensorMesh& mesh, const std::array<const std::vector<double>*, 3>& conductivity,
@@ -52,7 +53,7 @@ class Difference {
   }
 
  private:
-  /// Sets σ₀ for each cell along the axis on which it varies.
+  /// Sets σ₀ for each cell along the axis on which the primary's medium varies.
   void take(const PrimaryMedium& medium) {
     const auto& contact = medium.primary.contact;
     if (contact && contact->axis == 1) across_ = 1;
@@ -109,8 +110,8 @@ class Difference {
     }
     return sum;
   }
-  /// The contribution of the wall on which a node lies: σ w of K minus σ₀ w₀ of K₀, times the quarters of the
-  /// faces that meet there.
+  /// The contribution of the wall on which a node lies: the sum of (σ w − σ₀ w₀) A/4 over the faces of area A
+  /// that meet there, with wall_weight() w of K and w₀ of K₀.
   double wall(std::size_t a, bool high, const Index (&node)[3]) const {
     const auto kind = boundary_(a, high);
     const bool top = a == 0 && high;

@@ -12,7 +12,7 @@ namespace terrane::electric {
 
 namespace {
 
-// Ratio to the ground's mean conductivity; a much smaller value would only increase the number of iterations.
+// Relative to the ground's mean conductivity; a much smaller value would only cost more iterations.
 constexpr double conductivity_of_air = 1e-8;
 
 /// The cell along an axis that contains a coordinate.
@@ -94,7 +94,7 @@ std::vector<double> slopes_at(const TensorMesh& mesh, const std::vector<Point>& 
     const double radius = cells * std::min(width(mesh.easting(), p.e), width(mesh.northing(), p.n));
     const double level = height(p.e, p.n);
     all.push_back(level);
-    // The rays of a cone begin at the electrode, if it is at the surface or close to it.
+    // If the electrode is at the surface or close to it, the slopes are those from the electrode itself.
     const double from = std::abs(level - p.u) < 0.5 * radius ? p.u : level;
     for (std::size_t ray = 0; ray < Slope::rays; ++ray) {
       const double angle = Slope::angle(ray);

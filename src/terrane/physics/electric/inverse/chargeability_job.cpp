@@ -22,7 +22,7 @@ namespace terrane::electric::inverse {
 namespace {
 
 constexpr const char* charge_property = "chargeability";
-constexpr double thousandth = 1e-3;  // of mV/V in V/V
+constexpr double thousandth = 1e-3;  // one mV/V in V/V
 
 std::vector<double> times(double factor, std::vector<double> values) {
   for (double& value : values) value *= factor;

@@ -263,12 +263,12 @@ double ArrayData::entries_bytes() const {
 
 /// The memory of solves for all electrodes. For its layers a rank stores the potentials; for all cells it
 /// stores factors of the columns of J (16 bytes) and the input of a product (8). While a step is searched, it
-/// stores these of the previous model as well, unless the entries of J replace them. A product needs a change
-/// of all cells and its result.
+/// stores all this for the previous model as well, unless the entries of J replace it. A product needs a
+/// change of all cells and its result.
 Load ArrayData::fields(const Runtime& runtime) const {
   auto load = arrays_->load();
   load.solves = electrodes_.place.size();
-  load.bytes_found = 4 * load.nodes;  // the rank that computed a field sends it without a second copy
+  load.bytes_found = 4 * load.nodes;  // half of 8, as handed_over() doubles it: the sender makes no copy
   const int ranks = runtime.comm ? runtime.comm->size() : 1;
   const auto potentials = [&](std::size_t electrodes) {
     return bytes_of_potentials(problem_.mesh, electrodes, false, ranks);
@@ -280,7 +280,8 @@ Load ArrayData::fields(const Runtime& runtime) const {
   return load;
 }
 
-/// Entries of J, and the vectors of a minimisation, which begins after solver and product are freed.
+/// Bytes on rank 0: entries of J, and the part of a minimisation's vectors that exceeds the memory of solver
+/// and product, which are freed before.
 double ArrayData::kept_on_rank_0(const Runtime& runtime) const {
   const auto load = arrays_->load();
   const int ranks = runtime.comm ? runtime.comm->size() : 1;
@@ -395,7 +396,8 @@ void ArrayData::make(const Runtime& runtime) {
   take_data();
 }
 
-/// Over uneven ground, the finer cells are cut anew by the ground.
+/// Data of a model on a finer mesh. Over uneven ground, the fraction of ground in each finer cell is computed
+/// anew.
 std::vector<double> ArrayData::data_on(const std::vector<double>& model, const std::array<double, 3>& factor,
                                        bool moves_walls, const Runtime& runtime) const {
   const auto& p = problem_;
@@ -426,8 +428,8 @@ std::vector<double> ArrayData::scale_of_errors(const std::vector<double>& data) 
   return scale;
 }
 
-/// Near edges of bodies, errors are proportional to the cell width: halving the width removes half of the
-/// error.
+/// Near edges of bodies, errors are proportional to the cell width. Halving the width removes half of the
+/// error, so the error is twice the difference.
 std::vector<double> ArrayData::errors_by(const std::vector<double>& data,
                                          const std::vector<double>& difference) const {
   constexpr double of_first_order = 2;
