@@ -319,8 +319,8 @@ class DataList {
       table_.attributes["note"] =
           fmt::format("turned to north by azimuths of {} of {} rows", turned, data_.size());
   }
-  /// Removes latitudes and longitudes that are all 0, and X and Y if they are all 0 for several sites: these
-  /// are no positions.
+  /// Removes latitudes and longitudes that are all 0, and X and Y if they are all 0 for several sites:
+  /// programs write zeros if positions are unknown.
   void drop_places_that_are_none() {
     const auto all_zero = [&](std::size_t n) {
       const auto& values = table_.columns[n].values;

@@ -32,7 +32,8 @@ MeshData read_ubc_octree(TextReader& in);
 /// Copies one number per octree cell, in the unit of the file, to the cells of the tensor mesh. Throws
 /// InputError.
 std::vector<double> read_octree_model(TextReader& in, const Octree& octree);
-/// The same for an array with one number per octree cell; other arrays are not changed.
+/// Copies an array of one number per octree cell to the cells of the tensor mesh; other arrays are not
+/// changed.
 Array on_cells_of(const Octree& octree, Array array);
 
 }  // namespace terrane::io

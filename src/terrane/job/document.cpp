@@ -72,7 +72,7 @@ bool holds_rock(const Section& section) {
   return std::count_if(section.keys.begin(), section.keys.end(), is_property) > few;
 }
 
-/// The same as rows(), with one row for all properties of rock.
+/// The Markdown rows of a table of keys, as rows() returns, but one row for all properties of rock.
 std::string rows_of_rock(std::span<const Key> keys) {
   std::string text;
   bool told = false;

@@ -19,7 +19,7 @@ namespace terrane::inversion {
 /// F linearised about one model.
 struct Linearised {
   std::vector<double> data;                               ///< F(m), [rows]
-  std::shared_ptr<const solve::LinearOperator> jacobian;  ///< J at m, [rows, columns]
+  std::shared_ptr<const solve::LinearOperator> jacobian;  ///< J = ∂F/∂m at m, [rows, columns]
   std::vector<std::string> warnings;  ///< warnings, for example of solves that did not converge
 };
 
@@ -69,7 +69,7 @@ class LogarithmForward final : public Forward {
   std::shared_ptr<const Forward> physics_;
 };
 
-/// The same operator with all entries in memory, which are computed by a product with the transpose for each
+/// The operator g with all entries in memory, which are computed by a product with the transpose for each
 /// row: worthwhile for a few hundred data and many products.
 std::shared_ptr<const solve::LinearOperator> in_memory(const solve::LinearOperator& g, int threads);
 /// The operator that has these entries, [rows, columns].

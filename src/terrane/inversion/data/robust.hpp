@@ -16,7 +16,7 @@ namespace terrane::inversion {
 
 /// κ: the mean of min(r², c²) for normally distributed r with standard deviation 1.
 double huber_consistency(double c);
-/// Σ min(r², c²) / κ over the residuals of all data that are used.
+/// Huber's misfit Σ min(r², c²) / κ over the residuals r of all data that are used, κ = huber_consistency(c).
 double huber_misfit(std::span<const double> residual, double c);
 /// The weight ω of a residual r: min(1, c/|r|).
 double huber_weight(double residual, double c);

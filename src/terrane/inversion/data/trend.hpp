@@ -44,7 +44,7 @@ class Trends {
     std::size_t first;
     std::vector<double> value;  ///< [rows of its set]
   };
-  std::vector<double> squares_;  ///< W² [rows]
+  std::vector<double> squares_;  ///< W² = 1/σ², [rows]
   std::vector<Column> all_;
 };
 

@@ -61,7 +61,7 @@ class Dependence {
 
   // ---- the cost of the inversion, and its run ----
   /// Chooses how products with G or J are computed within the available memory, and makes the operator that
-  /// check() of the problem needs: g or forward.
+  /// check() of the problem needs: Problem::g or Problem::forward.
   virtual void choose(const Runtime& runtime) = 0;
   /// After choose(): memory that the ranks of this machine need, bytes.
   virtual double memory_needed(const Runtime& runtime) const = 0;

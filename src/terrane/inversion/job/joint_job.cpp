@@ -15,7 +15,8 @@ namespace terrane::inversion {
 namespace {
 
 constexpr int usual_rounds = 5;  // examples and tests took 3 to 12 rounds
-// The time of a round relative to that of the separate inversions, if R has an exact inverse (example 23).
+// The time of a round relative to that of the separate inversions, if regularisers have exact inverses
+// (example 23).
 constexpr double of_the_first = 1.8;
 
 /// The state that the simulations of a joint inversion share.

@@ -46,8 +46,8 @@ Descent minimise_within(NormalEquations& equations, const Bounds& bounds, std::s
                         Progress* progress = nullptr);
 
 /// Without bounds: solves A m = b by conjugate gradients from `model`, preconditioned with the diagonal or
-/// the fast inverse of R, until √(rᵀM⁻¹r) has fallen by the factor `tolerance`. A slow alternative to the
-/// data-space solvers, for comparison.
+/// the fast inverse of R, until the preconditioned norm of the residual has fallen by the factor `tolerance`.
+/// A slow alternative to the data-space solvers, for comparison.
 Descent minimise(NormalEquations& equations, std::span<double> model, double tolerance, bool fast_inverse,
                  int most_products = 5000, Progress* progress = nullptr);
 

@@ -10,7 +10,8 @@ namespace terrane::inversion {
 
 namespace {
 
-/// u = W G R⁻¹ Gᵀ W v; half: gets R⁻¹ Gᵀ W v [columns]. Returns the number of inner steps of R⁻¹.
+/// Multiplies by K: u = W G R⁻¹ Gᵀ W v; half: gets R⁻¹ Gᵀ W v [columns]. Returns the number of inner steps of
+/// R⁻¹.
 int multiply_by_k(const Objective& o, double tolerance, std::span<const double> v, std::span<double> u,
                   std::vector<double>& half) {
   std::vector<double> weighted(v.begin(), v.end());
@@ -40,7 +41,7 @@ double bisect(double low, double high, const F& f) {
 
 // ---- Lanczos ----
 
-/// Sets v₁; returns whether any steps are needed.
+/// Sets the first Lanczos vector v₁ = r/‖r‖; returns whether any steps are needed.
 bool Lanczos::begin(double target) {
   auto r = objective_.weighted_residual(objective_.centre);
   s_.length = solve::norm(r);
@@ -109,7 +110,8 @@ Lanczos::Lanczos(const Objective& objective, double target, const LanczosSetting
   }
 }
 
-/// Solves (T + β) y = ‖r‖ e₁ by elimination from the last row to the first, and back substitution.
+/// The vector y of data_space.hpp: solves (T + β) y = ‖r‖ e₁ by elimination from the last row to the first,
+/// and back substitution.
 std::vector<double> Lanczos::coefficients(double beta) const {
   const std::size_t k = s_.a.size();
   std::vector<double> pivot(k), y(k);

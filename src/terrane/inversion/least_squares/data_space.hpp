@@ -131,7 +131,7 @@ class DenseDataSpace {
   double l_curve_corner() const;
   /// Uncertainty and resolution of the model, [columns] each.
   struct Posterior {
-    std::vector<double> deviation;   ///< standard deviation, for the density exp(−φ/2)
+    std::vector<double> deviation;   ///< standard deviation, for the probability density exp(−φ/2)
     std::vector<double> resolution;  ///< diagonal of the model resolution matrix
   };
   /// The deviations and resolution for this β; the uncertainty of β itself is ignored.
@@ -143,7 +143,7 @@ class DenseDataSpace {
 
   Objective objective_;
   double inner_tolerance_;
-  std::vector<double> lambda_, c_;  ///< [N] c = Uᵀ r
+  std::vector<double> lambda_, c_;  ///< [N] each: eigenvalues of K; c = Uᵀ r
   std::vector<double> u_;           ///< [N, N]: row i is the eigenvector of λ_i
 };
 

@@ -22,13 +22,13 @@ void go_on(Progress* progress);
 struct Objective {
   const solve::LinearOperator* g = nullptr;
   std::span<const double> data;    ///< [rows]
-  std::span<const double> weight;  ///< [rows] 1/σ, or 0
+  std::span<const double> weight;  ///< [rows] 1/σ; 0: datum not used
   const Regulariser* regulariser = nullptr;
   std::span<const double> centre;  ///< [columns] m̃: the reference model or centre_of() (problem.hpp)
 
   std::size_t used() const;  ///< number of data whose weight is not 0
   int threads() const { return regulariser->threads(); }
-  /// W (d − G m), with one product.
+  /// The weighted residual W (d − G m) of a model, computed with one product.
   std::vector<double> weighted_residual(std::span<const double> model) const;
   double phi_d(std::span<const double> model) const;
 };

@@ -17,8 +17,8 @@
 namespace terrane::inversion {
 
 struct JointSettings {
-  double coupling = 1;  ///< λ
-  double rocks = 0;     ///< μ
+  double coupling = 1;  ///< λ, the weight of the cross-gradient
+  double rocks = 0;     ///< μ, the weight of common rocks
   int most_rounds = 12;
   /// The rounds end when none changes a model by more than this, relative to the model's largest value.
   double tolerance = 0.02;

@@ -126,7 +126,7 @@ class Run {
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 
   std::unique_ptr<Regulariser> regulariser_;
-  std::vector<double> deviation_, trust_;  ///< 1/σ, or 0; ω of Huber's norm
+  std::vector<double> deviation_, trust_;  ///< 1/σ (0: datum not used); Huber's weights ω
   std::vector<double> weight_, data_, reference_, centre_;
   std::optional<Trends> trends_;
   std::shared_ptr<const solve::LinearOperator> g_;
@@ -410,8 +410,8 @@ double Run::find_beta(Secant secant, double largest_step, const std::function<do
   return out_.beta;
 }
 
-/// The slow alternative: β is cooled from λ_max(K), with conjugate gradients, preconditioned by the diagonal,
-/// at each β.
+/// The slow alternative to data space: β decreases step by step from the largest eigenvalue of K, with
+/// conjugate gradients, preconditioned by the diagonal, at each β.
 void Run::cooled() {
   LanczosSettings few;
   few.most_steps = 6;

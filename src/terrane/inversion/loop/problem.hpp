@@ -171,7 +171,7 @@ std::vector<double> centre_of(const Problem& problem, const Settings& settings,
                               const std::vector<double>& reference, Regulariser& regulariser);
 
 /// Computes the quality measures of outcome.model and its predicted data: φ_d, χ² of each set, φ_m, number of
-/// cells on bounds. deviation: 1/σ, or 0
+/// cells on bounds. deviation: 1/σ; 0: datum not used
 void judge(const Problem& problem, const Settings& settings, const std::vector<double>& deviation,
            const std::vector<double>& reference, Regulariser& regulariser, Outcome& outcome);
 

@@ -35,11 +35,11 @@ class Coupling {
  public:
   virtual ~Coupling() = default;
   virtual std::size_t size() const = 0;
-  /// out += C v.  [active] each
+  /// Adds C v to out. [active] each
   virtual void add_apply(std::span<const double> v, std::span<double> out) const = 0;
-  /// out += diag(C)
+  /// Adds the diagonal of C to out.
   virtual void add_diagonal(std::span<double> out) const = 0;
-  /// out += c
+  /// Adds c to out.
   virtual void add_centre(std::span<double> out) const = 0;
   /// The value of the form including the constant; its minimum is 0.
   virtual double value(std::span<const double> v) const = 0;

@@ -300,7 +300,7 @@ double Regulariser::bytes_on_device(const TensorMesh& mesh) {
   double values = 2 * static_cast<double>(mesh.size());  // the vector, and work space
   for (const auto n : {mesh.n_east(), mesh.n_north(), mesh.n_up()}) {
     const double modes = static_cast<double>(n);
-    values += 2 * modes * modes + modes;  // sizes of Q, Qᵀ and Λ of an axis
+    values += 2 * modes * modes + modes;  // eigenvectors, their transpose, and eigenvalues of an axis
   }
   return 8 * values;
 }

@@ -71,7 +71,7 @@ class Regulariser {
   std::size_t size() const { return weight_.size(); }
   int threads() const { return threads_; }
   const Alphas& alphas() const { return alphas_; }
-  /// w, and volume of the cells, m³: [active]
+  /// weight(): w of the cells; volume(): their volumes, m³; both [active].
   const std::vector<double>& weight() const { return weight_; }
   const std::vector<double>& volume() const { return volume_; }
 
@@ -117,8 +117,8 @@ class Regulariser {
   solve::LayeredMatrix in_layers(std::size_t along, const std::vector<std::uint32_t>& place) const;
   std::vector<double> on_mesh(std::span<const double> v) const;
   void to_active(std::span<const double> whole, std::span<double> out) const;
-  /// A/δ of the face at the upper side of `cell` along an axis, times all factors except α; 0 if there is no
-  /// face.
+  /// A/δ (area divided by distance of centres) of the face at the upper side of `cell` along an axis, times
+  /// all factors except α; 0 if there is no face.
   double face(std::size_t axis, std::size_t cell, const std::array<std::size_t, 3>& place) const;
   template <class Body>
   void for_cells(const Body& body) const;

@@ -24,7 +24,8 @@ struct Points {
 std::vector<double> depth_weights(const TensorMesh& mesh, std::span<const std::uint32_t> active, double z0,
                                   double exponent, std::span<const double> ground = {});
 
-/// The z₀ for which (ζ+z₀)^−a decays as a row of G does below its station: least squares of logarithms. row:
+/// The z₀ for which (ζ+z₀)^−a (ζ: depth, a: exponent) decays with depth as a row of G does below its station,
+/// by least squares of logarithms. row:
 /// [active], for a station at (easting, northing)
 double fit_z0(const TensorMesh& mesh, std::span<const std::uint32_t> active, std::span<const double> row,
               double easting, double northing, double exponent, std::span<const double> ground = {});
@@ -39,7 +40,8 @@ std::vector<double> distance_weights(const TensorMesh& mesh, std::span<const std
 std::vector<double> sensitivity_per_volume(const solve::LinearOperator& g, std::span<const double> weight,
                                            std::span<const double> volume);
 
-/// w = [ max(s, η s_max) / s_max ]^½,  s = [Σ_i (G_ij/σ_i)²]^½ / V_j.  weight: 1/σ [rows]; volume [active]
+/// w = [ max(s, η s_max) / s_max ]^½,  s = [Σ_i (G_ij/σ_i)²]^½ / V_j, η = floor.  weight: 1/σ [rows]; volume
+/// [active]
 std::vector<double> sensitivity_weights(const solve::LinearOperator& g, std::span<const double> weight,
                                         std::span<const double> volume, double floor = 1e-3);
 

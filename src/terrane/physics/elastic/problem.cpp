@@ -106,7 +106,7 @@ double largest_eigenvalue(const Basis& basis, const Mesh& mesh, std::uint32_t in
     std::fill(g.begin(), g.end(), 0.0);
     solid.subtract_forces(u.data(), f.data());
     fluid.subtract_forces(x.data(), g.data());
-    double below = 0, above = 0;  // denominator and numerator of xᵀ S x / xᵀ T x
+    double below = 0, above = 0;  // denominator and numerator of xᵀ S x / xᵀ T x (problem.hpp)
     for (std::size_t n = 0; n < each; ++n) {
       below -= x[3 * n] * g[3 * n];
       for (std::size_t d = 0; d < 3; ++d) below += u[3 * n + d] * solid.mass()[n] * u[3 * n + d];

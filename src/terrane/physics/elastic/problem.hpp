@@ -106,9 +106,9 @@ struct Problem {
   double step = 0;                 ///< s; 0: 0.97 of the longest stable step
   double reference_frequency = 1;  ///< frequency to which the speeds of media with a Q refer, Hz
   double fading_frequency = 0;     ///< f of margin.hpp, Hz; 0: from the sources' highest frequency
-  double relaxation_middle = 0;    ///< middle of the band of constant Q, Hz; 0: it ends at highest_frequency
-  bool records_pressure = false;   ///< receivers, all in fluids, record potential instead of displacement
-  bool remove_dispersion = true;   ///< whether sources and seismograms are corrected for time dispersion
+  double relaxation_middle = 0;  ///< middle of the constant-Q band, Hz; 0: the band ends at highest_frequency
+  bool records_pressure = false;  ///< receivers, all in fluids, record potential instead of displacement
+  bool remove_dispersion = true;  ///< whether sources and seismograms are corrected for time dispersion
   std::vector<Source> sources;
   std::vector<Vector> receivers;
   Snapshots snapshots;
@@ -181,10 +181,10 @@ struct Problem {
 double largest_eigenvalue(const Basis& basis, const Hexahedron& element, const Medium& medium,
                           int iterations = 120, const PointRock* rock = nullptr);
 
-/// The same for a pair of a solid and a fluid element, coupled at the face that they share. areas: factor of
-/// the face's area. (Steps have the eigenvalues of S x = λ T x with S = [K_s 0; 0 0] + [B; K_f] M_f⁻¹ [Bᵀ
-/// K_f] and T = diag(M_s, K_f); S is bounded by the sum over pairs, where elements with several contacts are
-/// divided among them.)
+/// Largest eigenvalue, 1/s², of a pair of a solid and a fluid element, coupled at the face that they share.
+/// areas: factor of the face's area. (Steps have the eigenvalues of S x = λ T x with S = [K_s 0; 0 0] + [B;
+/// K_f] M_f⁻¹ [Bᵀ K_f] and T = diag(M_s, K_f); S is bounded by the sum over pairs, where elements with
+/// several contacts are divided among them.)
 double largest_eigenvalue(const Basis& basis, const Mesh& mesh, std::uint32_t in_solid,
                           std::uint32_t in_fluid, double areas);
 

@@ -15,7 +15,8 @@ struct Legendre {
   double value, slope;
 };
 
-/// P_N and P'_N, for |x| < 1; the slope at ±1 is not needed.
+/// The Legendre polynomial of this degree and its derivative, for |x| < 1; the derivative at ±1 is not
+/// needed.
 Legendre legendre(int degree, double x) {
   double before = 1, now = x;
   for (int k = 2; k <= degree; ++k) {

@@ -40,7 +40,8 @@ class PlainElement {
   /// Mass of each point, kg; in a fluid ∫ 1/κ.
   const std::vector<double>& mass() const noexcept { return mass_; }
 
-  /// f −= K u.  u, f: [points of the element][3]; in a fluid the first component is the potential
+  /// Subtracts the forces K u of the displacement u from f.  u, f: [points of the element][3]; in a fluid the
+  /// first component is the potential
   void subtract_forces(const double* u, double* f) const {
     const int p = points_, all = p * p * p;
     std::vector<double> fluxes(static_cast<std::size_t>(9 * all));

@@ -5,7 +5,7 @@
 
 namespace terrane::elastic {
 
-/// σ, in the order xx, yy, zz, yz, xz, xy.  g [c][d]: ∂u_c/∂x_d
+/// The stress of an isotropic medium, in the order xx, yy, zz, yz, xz, xy.  g [c][d]: ∂u_c/∂x_d
 template <class V>
 TERRANE_FN void isotropic_stress(const V (&g)[3][3], const V& lambda, const V& mu, V (&stress)[6]) {
   const V trace = lambda * (g[0][0] + g[1][1] + g[2][2]), twice = mu + mu;

@@ -246,8 +246,8 @@ struct Record {
   }
 };
 
-/// The same for receivers in fluids: records the gradient of the potential, or the potential as first
-/// component.
+/// Records at receivers in fluids: the change of the gradient of the potential over the last step, or that of
+/// the potential as first component.
 template <class T>
 struct RecordPotential {
   const std::uint32_t* points;  // [receivers][points of an element]

@@ -50,8 +50,8 @@ class Field {
   };
   virtual State state() = 0;
   virtual void set_state(const State& state) = 0;
-  /// −K u at the present displacement, summed at each point: [points][3]. Memory variables of attenuating
-  /// media advance by a step.
+  /// The forces −K u of elements at the present displacement u, summed at each point: [points][3]. Memory
+  /// variables of attenuating media advance by a step.
   virtual std::vector<double> forces() = 0;
   /// Waits for the computation. Throws Error on this rank if another rank did not send its contributions.
   virtual void wait() = 0;

@@ -314,7 +314,7 @@ std::vector<double> seismograms(const Problem& problem, const Outcome& outcome, 
     for (std::size_t n = 0; n < taken; ++n)
       changes[n] = outcome.changes[n * 3 * problem.receivers.size() + 3 / each * trace];
     const bool rate = quantity == Quantity::velocity;
-    if (pressure) {  // − χ̈, for leapfrog steps exactly the second difference
+    if (pressure) {  // pressure is − χ̈, for leapfrog steps exactly the second difference
       for (std::size_t n = taken; n-- > 0;)
         changes[n] = ((n > 0 ? changes[n - 1] : 0) - changes[n]) / (problem.step * problem.step);
       if (problem.remove_dispersion) changes = shift(changes);

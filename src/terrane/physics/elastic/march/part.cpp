@@ -704,7 +704,7 @@ void Builder::add_sources() {
         for (std::size_t r = 0; r < 3; ++r) gradient[d] += along[r] * map.cofactor[r][d] / map.det;
       for (std::size_t d = 0; d < 3; ++d)
         change[d] = part.factor[point] * (source.is_moment ? dot(row[d], gradient) : m[d] * phi);
-      // An explosion in a fluid contributes − M φ_n / κ.
+      // An explosion M in a fluid contributes − M φ_n / κ to point n, with its basis function φ_n.
       if (fluid(e)) change = {-part.factor[point] * m[0] * phi / rock[1], 0, 0};
       if (const auto* const r = leaving_at(point)) change = turned(*r, change);
       if (change == Vector{}) continue;

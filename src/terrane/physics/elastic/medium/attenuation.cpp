@@ -13,8 +13,8 @@ namespace terrane::elastic {
 namespace {
 
 constexpr double decades = 1.75;
-/// ω_l divided by ω at the middle of the band. These three ratios minimise the largest error of 1/Q over the
-/// band if Q is large.
+/// Relaxation frequencies ω_l divided by ω at the middle of the band. These three ratios minimise the largest
+/// error of 1/Q over the band if Q is large.
 constexpr Mechanisms best_places{0.136724, 1.000765, 7.320069};
 constexpr std::size_t solids = mechanisms;
 

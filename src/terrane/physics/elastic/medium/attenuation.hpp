@@ -26,11 +26,11 @@ inline constexpr int mechanisms = 3;
 inline constexpr int memory_numbers = 6 * mechanisms;
 using Mechanisms = std::array<double, mechanisms>;
 
-/// ω_l, 1/s, for the band of 1.75 decades around `middle`, Hz.
+/// The relaxation frequencies ω_l, 1/s, for the band of 1.75 decades around `middle`, Hz.
 Mechanisms relaxation(double middle);
 /// The middle of the band that ends at `highest`, Hz.
 double middle_below(double highest);
-/// Y_l for a Q; none is negative.
+/// The strengths Y_l of the mechanisms for a Q; none is negative.
 Mechanisms strengths(double quality, double middle);
 
 /// Returns the medium with unrelaxed moduli and the parts of them that each mechanism relaxes. quality_kappa,

@@ -182,7 +182,8 @@ double braking_of(const Medium& medium, std::size_t axis) {
   double most = 0;
   for (int a = 0; a < across; ++a)
     for (int b = 0; b < around; ++b) {
-      // Direction n, and n with a slightly larger component on the axis, for V_j = ∂ω/∂k_j.
+      // Direction n, and n with a slightly larger component on the axis, for the group velocity V_j =
+      // ∂ω/∂k_j.
       const double cosine = (a + 0.5) / across, sine = std::sqrt(1 - cosine * cosine),
                    angle = 2 * std::numbers::pi * b / around;
       Vector n{}, further{};

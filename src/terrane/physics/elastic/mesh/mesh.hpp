@@ -111,7 +111,7 @@ struct Mesh {
   /// Throws InputError: an inverted or folded element (the message says which and where), an impossible
   /// medium, indices out of range.
   void check() const;
-  /// The same for media that vary within elements. each: number of points of an element
+  /// Throws InputError for impossible media that vary within elements. each: number of points of an element
   void check_variation(std::size_t each) const;
 };
 
