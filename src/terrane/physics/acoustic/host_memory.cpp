@@ -25,7 +25,8 @@ double bytes_of_planes(const Problem& problem, const Settings& settings) {
   const double at_once =
       std::min<double>(bytes_of_planes_at_once,
                        static_cast<double>(problem.whole().count()) * (settings.double_precision ? 8 : 4));
-  const double values = properties_of(problem) > 2 ? 2 : properties_of(problem);  // properties per array
+  const double values =
+      properties_of(problem) > 2 ? 2 : properties_of(problem);  // properties that an array is made from
   return at_once * (1 + values * (settings.double_precision ? 1 : 2));
 }
 

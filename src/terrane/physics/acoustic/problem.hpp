@@ -206,7 +206,7 @@ struct Problem {
   double longest_step() const;
   /// Nodes per shortest wavelength: the wavelet's highest frequency at the velocity `slowest`, m/s.
   double points_per_wavelength(double slowest) const;
-  double group_error(double slowest) const;  ///< relative error of that wave's group velocity
+  double group_error(double slowest) const;  ///< relative error of the shortest wave's group velocity
   /// The wavelet, sampled at the time steps; with time dispersion applied if exact_time is set.
   std::vector<double> source_series() const;
   /// Warnings about the wavelet: the run begins or ends within it, or it is zero.

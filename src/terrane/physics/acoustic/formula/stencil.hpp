@@ -36,7 +36,7 @@ struct Differences {
   int points() const noexcept { return order / 2; }
   double centre() const;                ///< c_0
   double symbol(double kh) const;       ///< K² h² = Σ 2 c_r (1 − cos r k h) of L
-  double group_error(double kh) const;  ///< relative error of a wave along an axis, with exact time
+  double group_error(double kh) const;  ///< relative error of the group velocity along an axis, exact in time
   double worst_group_error(double points_per_wavelength) const;  ///< over all waves this long or longer
   /// Fewest points per wavelength for which the group error stays below `tolerance`.
   double points_per_wavelength(double tolerance) const;

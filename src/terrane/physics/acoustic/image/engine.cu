@@ -27,7 +27,7 @@ struct Keep {
   TERRANE_FN void operator()(Index k, Index j, Index i) const { to(k, j, i) = from(k, j, i); }
 };
 
-/// Adds v²Δt² (−δm a) = −v² δm (p⁺ − 2p + p⁻) to δp⁺.
+/// Adds the source of the scattered wave, v²Δt² (−δm a) = −v² δm (p⁺ − 2p + p⁻), to δp⁺.
 template <class T>
 struct Scatter {
   View<const T, 3> after, now, before, squared, change;  // change: δm / Δt²

@@ -51,8 +51,8 @@ struct Watch {
   std::function<void(std::size_t n, std::span<const float> values)> take;
 };
 
-/// Series are [steps], traces [steps, receivers]; both are passed and returned on rank 0. They are not
-/// corrected for time dispersion here.
+/// Series of the sources are [steps], traces of the receivers [steps, receivers]. Both are passed and
+/// returned on rank 0, and are not corrected for time dispersion here.
 template <class T>
 class Engine {
  public:

@@ -54,8 +54,8 @@ struct DensityTile {
   alignas(8) std::uint64_t full[turns + 1];  ///< barriers: a plane is loaded; the last: first planes of ρ/2
 };
 
-/// Σ a_m (of(m) − of(−1 − m)) at four nodes: D⁺ from nodes around a half-way point, or D⁻ from fluxes around
-/// a node.
+/// The staggered difference Σ a_m (of(m) − of(−1 − m)) at four nodes: D⁺ from nodes around a half-way point,
+/// or D⁻ from fluxes around a node.
 template <int M, class Of>
 __device__ __forceinline__ Four half_difference_of_four(const float (&a)[widest], const Of& of) {
   Four sum{};
@@ -219,7 +219,7 @@ struct DensityPlanes {
   }
 };
 
-/// A thread's share of the fluxes towards east and north beside a tile that differences in the tile read:
+/// A thread's share of the fluxes beside a tile, towards east and north, which differences in the tile read:
 /// four fluxes of a row per round, or none. Their positions are computed once, or, if absorbing layers need
 /// the registers, again for each plane.
 template <class Shape>
@@ -545,7 +545,7 @@ struct DensityCut {
   __host__ __device__ unsigned plain() const {
     return (east - slow[1][0] - slow[1][1]) * (north - slow[0][0] - slow[0][1]);
   }
-  /// Number of blocks of planes between head and tail.
+  /// Number of blocks, one above the other, between the planes head and tail.
   __host__ __device__ unsigned pieces() const {
     return static_cast<unsigned>((tail - head + planes - 1) / planes);
   }
@@ -553,7 +553,7 @@ struct DensityCut {
     unsigned j, i;
     Index first, last;  ///< planes first ≤ k < last
   };
-  /// The nth block of planes between head and tail.
+  /// The nth block, from below, between the planes head and tail.
   __host__ __device__ Block piece(unsigned nth) const {
     const Index begin = head + nth * planes;
     return {0, 0, begin, begin + planes < tail ? begin + planes : tail};

@@ -59,7 +59,7 @@ __device__ __forceinline__ bool find_node(const Batch& batch, int& region, Index
   return at[1] < box.last[1] && at[2] < box.last[2];
 }
 
-/// Updates ψ of absorbing layers. In the regions of such a batch region.side[0] is the axis of the layer and
+/// Updates ψ of absorbing layers. In the regions of this batch region.side[0] is the axis of the layer and
 /// region.side[1] its side.
 template <Equation equation, int M, class T>
 __global__ void __launch_bounds__(batch_threads)
@@ -127,7 +127,7 @@ bool layers_by_density_tiles(const StepArguments<T>& g) {
   else return false;
 }
 
-/// Whether tiles compute all nodes, so that they also write p⁺ into the fields of neighbouring ranks.
+/// Whether tiles compute all nodes; if so, they also write p⁺ into the fields of neighbouring ranks.
 template <Equation equation, int M, class T>
 bool steps_hand_on(const StepArguments<T>& g, const Work& work) {
   if (!by_tiles<equation, M>(g)) return false;
@@ -178,8 +178,7 @@ void psi(Stream& stream, const StepArguments<T>& g, const std::vector<Slab>& sla
   detail::cuda::check(cudaGetLastError(), "psi");
 }
 
-/// The steps of all nodes: by tiles if possible, else with one thread per node, which reads through the
-/// caches.
+/// Computes the steps of all nodes: by tiles if possible, else with one thread per node.
 template <Equation equation, int M, class T>
 void steps(Stream& stream, const StepArguments<T>& g, const Work& work) {
   detail::cuda::use(stream.device().index);

@@ -107,7 +107,8 @@ struct Tile {
   static constexpr int ahead = 2;  ///< planes that are being loaded while one is computed
   static constexpr int lead =
       with_axis ? 0 : M;  ///< p is loaded so many planes earlier, for the queue of planes
-  /// Arrays that are read at the tile's own nodes only; q is loaded M planes early, for the queue.
+  /// Arrays that are read at the tile's own nodes only; q is loaded M planes early, for the queue of planes
+  /// along the axis up.
   enum Own { before, squared, q, before_q, wide, mixed };
   static constexpr int own_arrays = with_axis ? 6 : 2, turns = ahead + 1, planes = turns + lead;
 
@@ -151,8 +152,8 @@ inline int longest_row(const StepArguments<float>& g) {
 }
 
 /// Shared memory of a block, bytes: its tile, and ψ and ζ of an absorbing layer along east with `row` nodes
-/// per row. 128 bytes more, because boxes are loaded to multiples of 128 bytes, but a block's memory may
-/// begin elsewhere.
+/// per row. 128 bytes are added, because boxes are loaded to addresses that are multiples of 128 bytes, and a
+/// block's memory may begin at others.
 template <Equation equation, int M>
 constexpr int block_bytes(int row = 0) {
   using Shape = Tile<equation, M>;
@@ -453,7 +454,8 @@ struct Place {
   }
 };
 
-/// Computes p⁺ of four nodes. s: dΔt/2 of sponges; with zero their formula is bitwise equal to leap()
+/// Computes p⁺ of four nodes. s: dΔt/2 of sponges; with s = 0 the formula of a sponge is bitwise equal to
+/// leap()
 template <bool sponge>
 __device__ __forceinline__ Four leap_of_four(const StepArguments<float>& g, const Four& now,
                                              const Four& before, const Four& squared, const Four& a_p,
@@ -468,10 +470,10 @@ __device__ __forceinline__ Four leap_of_four(const StepArguments<float>& g, cons
   return result;
 }
 
-/// The division of a box into blocks: 64 nodes along east from first_east on; 16 rows, except for the last
-/// blocks, which begin at last_north; and some planes: the first block ends at `head`, the last begins at
-/// `tail`. up, north: whether one block contains all nodes that an absorbing layer of that axis affects, and
-/// updates its ψ.
+/// The division of a box into blocks. East: 64 nodes each, from first_east on. North: 16 rows each; the last
+/// blocks begin at last_north. Up: `planes` planes each, but the first block ends at `head`, and the last one
+/// begins at `tail`. up, north: whether one block contains all nodes that an absorbing layer of that axis
+/// affects, and updates its ψ.
 struct Cut {
   Index first_east, last_north, head, tail, planes;
   bool up, north;
@@ -629,7 +631,7 @@ class TileWalk {
     *reinterpret_cast<Four*>(&tile_.psi[threadIdx.y + M][4 * threadIdx.x]) = psi;
   }
 
-  /// Adds the differences in the order and with the roundings of laplacian(), or, with an axis, of
+  /// Adds the differences in the order and with the roundings of laplacian(), or, in a VTI medium, of
   /// level_difference() and second_difference().
   __device__ __forceinline__ void add_differences(const float* at, const Four& p, const Row& row,
                                                   const Queue& queue, Four& sum, Four& v_q) const {
@@ -782,7 +784,7 @@ __global__ void __launch_bounds__(Tile<equation, M>::threads, M <= 4 && !sponge 
                         field_on(g, 0) + layer.first * g.stride[0] + j * g.stride[1] + i,
                         layer.psi + layer.first * layer.stride[0] + j * layer.stride[1] + i, inside);
     }
-  // These are read after the barrier of the first plane.
+  // The shared arrays that are set here are read only after the barrier of the first plane.
   const int thread = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
   if (reached.some_north)
     for (int n = thread; n < (Shape::rows + 2 * M) * Shape::nodes_east; n += Shape::threads)
@@ -806,8 +808,8 @@ __global__ void __launch_bounds__(Tile<equation, M>::threads, M <= 4 && !sponge 
 }
 
 /// step_tiles() for a box that no absorbing layer and no sponge affects. This kernel needs 76 registers
-/// instead of 128, so three blocks at once are requested from ptxas, and a block determines its nodes in less
-/// time.
+/// instead of 128, so the compiler is asked for up to three blocks per multiprocessor, and a block determines
+/// its nodes in less time.
 template <Equation equation, int M>
 __global__ void __launch_bounds__(Tile<equation, M>::threads, M > 4                       ? 1
                                                               : equation == Equation::vti ? 2

@@ -14,7 +14,8 @@ namespace TERRANE_SIMD_TARGET {
 // Functions with loops over rows inline all that they call (gnu::flatten): in a file of this size the
 // compiler would not inline every call, and it does not vectorise a loop with a call in it.
 
-/// Updates ψ at the nodes of a row. a and b: on the axis easting one value per node, else one value for all
+/// Updates ψ of an absorbing layer at the nodes of a row. a and b: coefficients of the layer, on the axis
+/// easting one per node, else one for all nodes
 template <Equation equation, int M, bool along, class T>
 void psi_of_row(const Stencil<T>& stencil, int axis, const T* a, const T* b, T* psi, const T* p, Index step,
                 Index nodes) {

@@ -16,8 +16,8 @@ constexpr Index rows_of_tile = 16;   ///< rows of a tile: its planes fit into a 
 constexpr Index rows_of_tilted = 8;  ///< rows with a tilted axis, whose steps read 12 arrays instead of three
 constexpr double cache_of_core = 4e6;  ///< bytes; for smaller fields passes are not faster
 
-/// Whether the part is so thick along the axes that are cut that tiles compute, in all steps of a pass, the
-/// absorbing layers and most of the part.
+/// Whether tiles compute, in all steps of a pass, the absorbing layers and most of the rank's part: for this
+/// the part must be thick along the axes that are cut among ranks.
 bool thick_enough(const Problem& problem, const IndexBox<3>& part, Index steps) {
   const auto whole = problem.whole();
   for (const int axis : {up, north}) {

@@ -50,7 +50,7 @@ Passes passes_for(const Problem& problem, const Device& device, int threads, con
 /// Collective: the passes of the rank with the fewest steps. All ranks must use equal passes, because they
 /// decide together after each pass whether to continue.
 Passes agreed(Passes mine, Comm& comm);
-/// Passes::why of a rank that would compute more steps per pass if it were alone.
+/// The reason (Passes::why) on a rank that would compute more steps per pass if it were alone.
 inline constexpr std::string_view another_rank = "another rank has too many threads for passes, or none";
 /// The nodes of a part that the tiles of a pass compute in this step, using only the halo from before the
 /// pass.

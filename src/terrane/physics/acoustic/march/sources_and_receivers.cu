@@ -47,7 +47,8 @@ struct Contributions {
   }
 };
 
-/// Adds v²Δt² f to p⁺ at a node with source terms; in a VTI or TTI medium C (2/3, 1/3) f Δt² to (p⁺, q⁺),
+/// Adds v²Δt² f to p⁺ at a node with source terms; in a VTI or TTI medium C (2/3, 1/3) f Δt² to
+/// (p⁺, q⁺), with the matrix C of problem.hpp,
 /// or, for terms of p or q alone, C (1, 0) f Δt² or C (0, 1) f Δt².
 template <class T>
 struct Inject {
@@ -210,7 +211,7 @@ __global__ void __launch_bounds__(block_of_taps) read_taps(const __grid_constant
 }
 
 /// Adds the sources of a step to p⁺ and reads the receivers' taps from p in one launch, which is possible
-/// because the fields differ.
+/// because sources change p⁺ only, and taps read p only.
 template <class T>
 __global__ void __launch_bounds__(block_of_taps)
     put_and_read(const __grid_constant__ Inject<T> inject, unsigned sources, unsigned blocks_of_sources,

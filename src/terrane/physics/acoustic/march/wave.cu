@@ -135,7 +135,8 @@ void Wave<T>::find_beside(StepArguments<T>& g) const {
   }
 }
 
-/// Writes p⁺ and q⁺ of these planes into the neighbours' fields, if the kernels of steps have not done so.
+/// Writes p⁺ and q⁺ of the planes that neighbouring ranks read (g.beside) into their fields, if the kernels
+/// of steps have not done so.
 template <class T>
 void Wave<T>::hand_on_planes(Stream& stream, const StepArguments<T>& g) {
   for (const auto& beside : g.beside)

@@ -57,8 +57,8 @@ class Wave {
   /// Called, on any thread, for nodes of one plane at a step of a pass: either before the step, when
   /// arguments.next contains p⁻, or after its stencil, when it contains p⁺ without sources and images.
   using Touch = std::function<void(Index step, const StepArguments<T>& arguments, const IndexBox<3>& nodes)>;
-  /// One of the waves of pass_together(), with its sources and receivers; `back`: its steps are those of
-  /// step_back(), without `load`.
+  /// One of the waves of pass_together(), with its sources and receivers; `back`: whether it is
+  /// computed backwards in time, as by step_back() without `load`.
   struct InPass {
     Wave* wave = nullptr;
     const Clock* clock = nullptr;

@@ -23,7 +23,7 @@ std::span<const Key> simulation_keys();
 
 // All functions below throw InputError that names the wrong key.
 
-/// unit: receives that of a wavelet in a file; empty: the file names none
+/// unit: set to the unit of a wavelet in a file; empty if the file names none
 Wavelet read_wavelet(const Config& source, std::string* unit = nullptr);
 /// Throws InputError unless the unit of a wavelet's file is that of sources in the mesh: Pa m, of two
 /// dimensions Pa.
