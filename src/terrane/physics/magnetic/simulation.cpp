@@ -220,7 +220,7 @@ Dataset Simulation::compute(Result& result, const MemoryBudget& memory, const Ru
   const auto field =
       forward(prisms(), magnetization_, views(survey_), parameters(runtime), runtime.progress, runtime);
   result.report = field.report.named();
-  for (auto& fact : result.report.values)  // magnetic jobs have no key that switches this fact on
+  for (auto& fact : result.report.values)  // omits the hint at simulation.verify, a key of gravity
     if (fact.name == "estimated_error")
       fact.text = fmt::format("{:.1e} expected", field.report.estimated_error);
   begin_with(result.report, notes_, warnings_);

@@ -149,14 +149,14 @@ class Equations {
   Point shot_;
 };
 
-/// Solution of Σ (steep τ − b)² = s², summed over `axes`: the larger root, if the front arrives along all of
-/// them.
+/// The larger root of Σ (steep τ − b)² = s², summed over `axes`: those along which the front then arrives.
 struct Root {
   double tau = infinite;
   std::size_t axes = 0;
 };
 
-/// still: axes beside the shot, along which the front arrives from neither side; they are never left out.
+/// still: axes on which the shot lies beside the node; along them the front arrives from neither side, and
+/// they are never left out.
 Root solve(const std::array<Term, 3>& terms, const std::array<double, 3>& b, std::size_t axes,
            std::size_t still, double s) {
   while (axes != 0) {
@@ -172,7 +172,8 @@ Root solve(const std::array<Term, 3>& terms, const std::array<double, 3>& b, std
     if (worst == 3) {
       const double root = ab * ab - aa * (bb - s * s);
       const double tau = root >= 0 ? (ab + std::sqrt(root)) / aa : ab / aa;
-      double least = root >= 0 ? 0 : infinite;  // without a root, the axis of the largest term is left out
+      // Without a root, the axis with the least steep τ − b is left out.
+      double least = root >= 0 ? 0 : infinite;
       for (std::size_t a = 0; a < 3; ++a) {
         if ((axes >> a & 1) == 0) continue;
         const double along = terms[a].steep * tau - b[a];

@@ -60,7 +60,7 @@ class Nodes {
   std::array<std::size_t, 3> place(std::size_t node) const {
     return {node % count(0), node / count(0) % count(1), node / count(0) / count(1)};
   }
-  /// The distance between two points, without flat axes.
+  /// The distance between two points, from their coordinates along axes that are not flat.
   double distance(const Point& a, const Point& b) const;
   /// The two cells along an axis from which the slowness at a node is interpolated, and their weights.
   struct Between {
@@ -86,8 +86,8 @@ class Medium {
   const TensorMesh& mesh() const { return mesh_; }
   bool rock(std::size_t cell) const { return rock_[cell] != 0; }
   double log_slowness(std::size_t cell) const { return log_[cell]; }
-  /// s_cx. corner: bit 1 easting, 2 northing, 4 up, set if the node is on the upper face of the cell along
-  /// that axis.
+  /// s_cx, the slowness of a cell at one of its corners. corner: bit 1 easting, 2 northing, 4 up, set if the
+  /// node is on the upper face of the cell along that axis.
   double slowness(std::size_t cell, std::size_t corner) const { return corners_[8 * cell + corner]; }
   /// The node at a corner of a cell.
   std::size_t node(std::size_t cell, std::size_t corner) const;

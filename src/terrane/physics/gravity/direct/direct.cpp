@@ -90,7 +90,7 @@ struct DirectTasks {
   const Sources& sources;
   const Receivers& receivers;
   const Turn& turn;
-  std::size_t set, chunks;  ///< number of the set in kernel_sets; number of chunks of prisms
+  std::size_t set, chunks;  ///< index of the set in kernel_sets; number of chunks of prisms
 
   std::size_t width() const { return kernel_sets[set].size(); }  ///< channels of the kernel
   ChunkSums sum(std::size_t block, std::size_t chunk, Progress& progress) const;

@@ -26,7 +26,7 @@ class DirectSummation final : public Summation {
   /// accuracy: relative, of every pair. The views must outlive this object.
   DirectSummation(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy,
                   int threads);
-  /// Other prisms at the same stations, which need not be sorted again.
+  /// A sum over other prisms at the stations of `same_stations`, which are not sorted again.
   DirectSummation(const Prisms& prisms, const DirectSummation& same_stations);
 
   std::size_t parts() const override;

@@ -30,9 +30,9 @@ struct MergedPrisms {
 /// Cancelled.
 MergedPrisms merge(const Prisms& prisms, int threads = 0, Progress* progress = nullptr);
 
-/// Fraction of sampled prisms that would merge with the next prism of the list; 0.5 if none would, but so few
-/// different densities occur that some neighbours must be alike; 0 if most densities differ. Takes
-/// about a millisecond.
+/// Estimates from a sample, in about a millisecond, which fraction of prisms would merge: those that would
+/// merge with the next prism of the list. If none would, returns 0.5 if at most half of the sampled densities
+/// differ, because prisms may be listed in another order; else 0.
 double share_that_merges(const Prisms& prisms);
 
 /// Bytes that merge() allocates, without its result.

@@ -523,7 +523,8 @@ int Fmm::count(const Cell& cell, int above, const Served& served, const Switchin
 struct Fmm::Sample {
   std::vector<std::uint8_t> parts;        // [parts] whether a part is in the sample
   std::vector<Counted> of_cell, of_part;  // [cells of several parts]; [parts]
-  std::vector<std::uint32_t> met;  // [clusters] a bit per part of the sample; all bits: for a larger cell
+  // [clusters] One bit for each sampled part that uses its expansion; all bits if a larger cell uses it.
+  std::vector<std::uint32_t> met;
 };
 
 /// Chooses the sample. In cells_, the cells of several parts come first.

@@ -39,8 +39,8 @@ struct LocalPlace {
   double scale;      // σ, m
 };
 
-/// For transposed products: a box of stations, the factors of its local expansion's numbers, and the order up
-/// to which a cluster uses them.
+/// For transposed products: a box of stations, the factor of each number of its local expansion in Σ weight ·
+/// value over its stations, and the order up to which a cluster uses these factors.
 struct ServedBox {
   LocalPlace place;
   const double* factors;  // [coefficient_count(order + added) at least]

@@ -219,7 +219,7 @@ void gather_boxes(std::span<const ServedBox> boxes, int added, const LocalPlace&
 struct LocalRows {
   double c0[local_rows][local_rows], c1[local_rows][local_rows];
 
-  /// Reads an expansion and converts its units.  ratio: new scale over old
+  /// Reads an expansion and converts its units.  ratio: new scale over old; factor: multiplies degree 0
   void take(int degree, const double* local, double ratio, double factor) {
     for (int n = 0; n <= degree; ++n) {
       for (int a = 0; a <= n; ++a) c0[n][a] = factor * local[n * n + a];

@@ -76,7 +76,7 @@ TERRANE_FN void add_harmonics(const GatheredHarmonics* table, int p, double x, d
   double odd = 1;                   // 2 m + 1
   for (int m = 0; m <= p + derivatives; ++m) {
     ComplexNumber f = first, before = none;
-    // Of GatheredHarmonics: m of degrees n − 1 and n − 2; x and y of degree n − 2.
+    // Members of GatheredHarmonics: m of degrees n − 1 and n − 2; x and y of degree n − 2.
     ComplexNumber m1 = none, m2 = none, x2 = none, y2 = none;
     double a = odd, b = 0;  // 2 n + 1, n² − m²
     for (int n = m; n <= p + derivatives; ++n) {

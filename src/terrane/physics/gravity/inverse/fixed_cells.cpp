@@ -54,7 +54,7 @@ std::vector<double> data_of(const FixedCells& cells, const SensitivityColumns& s
   parameters.device = {Device::Kind::cpu, -1};
   const auto channels = parameters.channels.list();
   std::vector<std::vector<double>> values(channels.size(), std::vector<double>(stations.size()));
-  std::vector<Contact> contacts;  // corrected below, for all channels of an observable together
+  std::vector<Contact> contacts;  // data at contacts are corrected below, from all channels of an observable
   Fields fields{parameters.channels, {values.begin(), values.end()}, {}, &contacts};
   forward({p.west, p.east, p.south, p.north, p.bottom, p.top, cells.value}, stations.view(), parameters,
           fields);

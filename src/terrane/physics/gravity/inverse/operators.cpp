@@ -181,8 +181,8 @@ std::shared_ptr<const solve::LinearOperator> make_operator(
 
 namespace {
 
-/// Makes this rank's share of the operator that rank 0 requests; null if any rank fails, whose error rank 0
-/// throws.
+/// Makes this rank's share of the operator that rank 0 requests; null if any rank fails; rank 0 then throws
+/// the error of that rank.
 std::shared_ptr<const solve::PartedOperator> share_as_asked(Packet packet, Comm& comm) {
   std::shared_ptr<const solve::PartedOperator> own;
   const bool made = serve_in_step(comm, [&] {

@@ -44,7 +44,7 @@ Candidate lattice_candidate(const Problem& problem, Progress&) {
     const auto there = lattice_cost_on_device(*lattice->plan());
     candidate.seconds = there.seconds * thread_count(problem.parameters.threads);
     candidate.device_bytes = there.bytes;
-    // The transforms are on the device; the host stores cells of prisms, and values.
+    // The transforms are on the device; the host stores the cell of each prism, and values at stations.
     candidate.host_bytes = problem.prisms.size() * 2 * sizeof(std::uint32_t) + problem.stations.size() * 64;
   } else {
     const auto cost = lattice->cost();

@@ -159,7 +159,7 @@ class LatticePlan {
   struct GroupPart {
     std::size_t group;
     ChannelSet channels;
-    bool first;  ///< whether this is the first part of its group, which also has the contacts
+    bool first;  ///< true: the first part of its group; only this part returns the contacts
   };
 
   Lattice lattice_;

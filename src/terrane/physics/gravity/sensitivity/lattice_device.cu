@@ -165,7 +165,8 @@ class LatticeOperatorOnDevice final : public LatticeParts {
   }
 
   mutable Stream stream_;
-  Buffer<std::uint32_t> cell_, place_;  ///< cells, layer by layer; [cells] index in the lattice
+  Buffer<std::uint32_t> cell_,
+      place_;  ///< cell_: cells, layer by layer; place_: [cells] index in the lattice
   mutable std::vector<GroupOnDevice> groups_;
   mutable Buffer<double> model_, data_, arrays_, total_, squares_;
 };

@@ -173,7 +173,7 @@ void LatticeSensitivity::convolve(std::size_t g, const Range& parts, std::span<c
   std::vector<std::size_t> part_of;  // [layers]
   for (std::size_t p = parts.first; p < parts.last; ++p)
     part_of.resize(layers_of({parts.first, p + 1}).size(), p - parts.first);
-  std::vector<LatticeArray> total, masses;  // [parts · observables], [layers at once]
+  std::vector<LatticeArray> total, masses;  // total: [parts · observables]; masses: [layers at once]
   for (std::size_t t = 0; t < parts.size() * observables; ++t)
     std::fill_n(total.emplace_back(sizes.reals).real(), sizes.reals, 0.0);
   for (std::size_t l = 0; l < std::min(layers_at_once, layers.size()); ++l) masses.emplace_back(sizes.reals);

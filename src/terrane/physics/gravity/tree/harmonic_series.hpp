@@ -26,7 +26,7 @@ struct CartesianToHarmonic {
   double k[most_degree + 1][most_degree + 1][most_degree + 1] = {};  // [a + b][a][j]
 
   explicit CartesianToHarmonic(int order) {
-    // (∂₊ + ∂₋)^a (∂₊ − ∂₋)^b / 2^n: that of degree n − 1 times one more factor
+    // (∂₊ + ∂₋)^a (∂₊ − ∂₋)^b / 2^n, from degree n − 1 by one more factor (∂₊ ± ∂₋) / 2
     k[0][0][0] = 1;
     for (int n = 1; n <= order; ++n)
       for (int a = 0; a <= n; ++a) {

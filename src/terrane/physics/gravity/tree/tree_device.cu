@@ -135,11 +135,12 @@ struct Met {
   std::size_t near_tiles = 0;  ///< number of tiles of prisms
 
   double operations() const {
-    constexpr double of_pair = 400;  // more than for a multipole of order 2, less than for the stable form
+    constexpr double of_pair =
+        400;  // operations: more than a multipole of order 2 needs, fewer than the stable form
     return device_tile * (13 * harmonics + device_tile * of_pair * static_cast<double>(near_tiles));
   }
-  /// Bytes of device memory while the group's sums are computed. Every tile may have to be cut into pieces,
-  /// and about one has pairs for the host.
+  /// Bytes of device memory while the group's sums are computed. Any tile may be cut into pieces; about one
+  /// tile is expected to have pairs for the host.
   double device_bytes(std::size_t width) const {
     const double values = static_cast<double>(width * device_tile * sizeof(double)),
                  tiles = static_cast<double>(near_tiles);

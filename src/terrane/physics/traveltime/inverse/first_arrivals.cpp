@@ -36,7 +36,7 @@ void Slopes::apply(std::span<const double> model, std::span<double> data) const 
   });
 }
 
-/// Sums over shots are added in the same order, whichever thread computed them.
+/// The contributions of shots are added in the order of the shots, whichever thread computed them.
 void Slopes::apply_transpose(std::span<const double> data, std::span<double> model) const {
   solve::expect_shapes(*this, model.size(), data.size());
   const std::size_t cells = picks_->problem.mesh.size();
