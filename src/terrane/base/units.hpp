@@ -12,7 +12,7 @@ enum class Quantity {
   fraction,               ///< 1, a part of a whole: also in % and mV/V
   susceptibility,         ///< 1 (SI)
   length,                 ///< m
-  angle,                  ///< degree (angles stay in degrees: they only enter as longitude and latitude)
+  angle,                  ///< degree: angles stay in degrees
   density,                ///< kg/m3
   gravity_potential,      ///< m2/s2
   acceleration,           ///< m/s2

@@ -5,7 +5,7 @@
 // 4 C h². The difference of the two solutions is therefore three times the error of the finer one. This holds
 // only if both meshes describe the same earth and differ in nothing but their cells:
 //
-//   faces across which properties change are kept. Of three or more of them in a row (rounded bodies,
+//   faces across which properties change are kept. Of three or more such faces in a row (rounded bodies,
 //   models given cell by cell) every second one is kept, and the wider cells have mean properties;
 //   faces at sources and receivers are kept if at least two cells lie between them;
 //   between kept faces n cells become n/2 with the same grading: their growth factor is squared;

@@ -35,7 +35,7 @@ struct Description {
   std::optional<EarthModel> cells;        ///< cells of a mesh read from a file, below all bodies
   std::vector<Body> bodies;               ///< in the order in which they are painted
   OverlapRule rule = OverlapRule::replace;
-  std::vector<Law> laws;              ///< compute further properties of the ground from those it has
+  std::vector<Law> laws;              ///< compute further properties of the ground from its other properties
   std::optional<Surface> topography;  ///< height of the ground surface; outside a grid, that of its edge
   std::vector<PropertyValue> air;     ///< properties above the ground; empty: none
   double reference_density = 0;       ///< kg/m³; densities of the ground are stored as differences from it

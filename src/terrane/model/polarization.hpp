@@ -4,7 +4,8 @@
 //   σ∞ = σ₀/(1 − m)                             before charge is stored (Seigel 1959, Geophysics 24, 547-565)
 //
 // ρ₀ is the resistivity for direct current, m the chargeability, 0 ≤ m < 1, τ the time constant, and c the
-// exponent, between 0 and 1. The time dependence is e^{iωt}: σ'' ≥ 0, and voltages lag behind currents.
+// exponent, between 0 and 1; σ₀ and σ∞ are conductivities, ω is the angular frequency. The time dependence is
+// e^{iωt}: σ'' ≥ 0, and voltages lag behind currents.
 #pragma once
 
 #include <cmath>

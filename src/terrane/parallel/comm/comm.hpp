@@ -81,9 +81,9 @@ class Comm {
   /// bytes. Two ranks that both send first may wait for ever: use exchange() for that.
   virtual void send(std::span<const std::byte> bytes, int to) = 0;
   virtual void receive(std::span<std::byte> bytes, int from) = 0;
-  /// These begin to send or to receive, and return at once; a rank may send to itself. Messages of one tag
-  /// between two ranks arrive in the order of sending. tag: 0 … 10000. The receiver passes the same number of
-  /// bytes as the sender.
+  /// isend() and irecv() begin to send or to receive, and return at once; a rank may send to itself. Messages
+  /// of one tag between two ranks arrive in the order of sending. tag: 0 … 10000. The receiver passes the
+  /// same number of bytes as the sender.
   virtual Message isend(std::span<const std::byte> bytes, int to, int tag = 0);
   virtual Message irecv(std::span<std::byte> bytes, int from, int tag = 0);
   /// Sends to one rank and receives from another (or the same); cannot deadlock, as neither waits for the

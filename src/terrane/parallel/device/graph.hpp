@@ -9,10 +9,10 @@
 namespace terrane {
 
 /// A graph can record kernels, fill_zero(), upload_async(), download_async(), copies between devices and
-/// events. It records them on its stream and on others that wait for events of its stream; its stream must
-/// wait for an event of each of these before the recording ends. Memory, views and events used by the work
-/// must outlive the graph; host memory is read at each launch. Calls that make the host wait cannot be
-/// recorded: upload(), download(), wait(), messages of a Comm.
+/// events. It records them on its own stream and on other streams that wait for events of its stream; its
+/// stream must wait for an event of each other stream before the recording ends. Memory, views and events
+/// used by the work must outlive the graph; host memory is read at each launch. Calls that make the host wait
+/// cannot be recorded: upload(), download(), wait(), messages of a Comm.
 class Graph {
  public:
   /// Records the work that `work` begins on the stream, without executing it.

@@ -110,8 +110,8 @@ __global__ void __launch_bounds__(group_threads, Kernel::groups_at_once)
   kernel.end(shared, state, group, thread);
 }
 
-/// Kernel in which each thread computes a point, then those at multiples of the grid's size from it, until
-/// the box is done.
+/// Kernel in which each thread computes a point, then the points at multiples of the grid's size from it,
+/// until the box is done.
 template <int N, class Kernel>
 __global__ void __launch_bounds__(box_threads)
     run_box(const IndexBox<N> box, const __grid_constant__ Kernel kernel) {

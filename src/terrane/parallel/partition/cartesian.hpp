@@ -34,8 +34,9 @@ struct CartesianSettings {
   /// largest part is as small as possible. Among choices with the same largest part, the one with the
   /// smallest faces between parts is used.
   std::array<int, N> pieces{};
-  /// Relative amount by which a part counts as larger in this choice if cuts are not at multiples of 4
-  /// blocks: it stands for the time in which the host adds one number per block.
+  /// Relative amount by which the largest part counts as larger when `pieces` are chosen, if cuts are not at
+  /// multiples of 4 blocks of a Reduction: it stands for the time in which the host adds one number per
+  /// block.
   double not_joining = 0;
 };
 

@@ -12,7 +12,8 @@
 // separate stream of the halo. exchange.hpp describes the transport of messages.
 //
 // With the setting `at_once` a halo offers exchange() alone: for work that has no kernels to run meanwhile.
-// Between GPUs that access each other's memory it is one kernel on the caller's stream (peer_halo.hpp).
+// Between GPUs that access each other's memory exchange() is one kernel on the caller's stream
+// (peer_halo.hpp).
 #pragma once
 
 #include <memory>
@@ -57,10 +58,11 @@ class Halo {
  public:
   static constexpr int most_fields = 16;
 
-  /// Collective. stream: a stream of the device that holds the fields. fields: the largest number exchanged
-  /// at a time. Messages of a halo never match others of the Comm, so exchanges of several halos may overlap.
-  /// The Comm must outlive the halo. Throws ShapeError (on all ranks), MemoryError. With at_once, the
-  /// destructor is collective, too, except during stack unwinding: GPUs have each other's memory open.
+  /// Collective. stream: a stream of the device that holds the fields. fields: the largest number of fields
+  /// exchanged at a time. Messages of a halo are never mistaken for others of the Comm, so exchanges of
+  /// several halos may overlap. The Comm must outlive the halo. Throws ShapeError (on all ranks),
+  /// MemoryError. With at_once, the destructor is collective, too, except during stack unwinding: GPUs have
+  /// each other's memory open.
   Halo(Stream& stream, const Cartesian<N>& partition, const HaloSettings<N>& settings, int fields,
        Comm& comm);
 

@@ -48,7 +48,7 @@ template <int N>
 Shares<N>::Shares(const IndexBox<N>& whole_box, const IndexBox<N>& mine, Comm& comm)
     : whole(whole_box), parts(static_cast<std::size_t>(comm.size())) {
   comm.gather_all(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(parts)));
-  check(whole, parts);  // with the same outcome on all ranks
+  check(whole, parts);  // throws on all ranks or on none
   const auto all_closed = [&](int at) {
     return std::all_of(parts.begin(), parts.end(), [&](const auto& part) { return closed(part, whole, at); });
   };

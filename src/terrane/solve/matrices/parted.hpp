@@ -95,8 +95,8 @@ class SharedOperator final : public LinearOperator {
 
   std::size_t rows() const override { return own_->rows(); }
   std::size_t columns() const override { return own_->columns(); }
-  /// These throw the error of any rank; after that the other ranks have left serve_products(), and further
-  /// products throw Error.
+  /// The products throw the error of any rank; after that the other ranks have left serve_products(), and
+  /// further products throw Error.
   void apply(std::span<const double> model, std::span<double> data) const override;
   void apply_transpose(std::span<const double> data, std::span<double> model) const override;
   void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const override;

@@ -280,9 +280,9 @@ void keep_weights(ListProducts<T>& network, int) {
 }
 
 /// Width in points of the halo around its part that a rank computes itself, as its neighbours do. So ranks
-/// exchange only twice per level: b and u. With b valid in the halo, the first smoothing step is valid up to
-/// three points outside the part, the second up to two, and the residual up to one. With the coarse
-/// correction valid up to two points outside, the third step is valid up to one.
+/// exchange only twice per level: the right-hand side b and the solution u. With b valid in the halo, the
+/// first smoothing step is valid up to three points outside the part, the second up to two, and the residual
+/// up to one. With the coarse correction valid up to two points outside, the third step is valid up to one.
 inline constexpr Index overlap_of_parts = 3;
 
 template <class V, class Net>
@@ -380,7 +380,7 @@ struct Multigrid<V>::Levels final : Hierarchy {
   InTurn lent;           // memory lent for b and v of the finest level; empty: none
   // The number of places of lent.coarser that are full, and the number of bytes used in the next place.
   // lent_layers: the fields stored there; other users of this memory overwrite the layers of zeros around
-  // them, so they are set to zero again.
+  // them, so these layers are set to zero again.
   std::size_t lent_places = 0, lent_bytes = 0;
   ClearLayers<V> lent_layers{};
   After after = After::kernel;  // After::events if other streams copy halos from neighbours
@@ -531,8 +531,8 @@ struct Multigrid<V>::Levels final : Hierarchy {
            (transfers == Transfers::in_passes ||
             (transfers == Transfers::quickest && kind == Device::Kind::cpu));
   }
-  /// cycle() on a CPU in two passes over the memory of each level; between these, u is stored in v. Memory
-  /// traffic per point: conductances twice, b twice, u and v once or twice.
+  /// cycle() on a CPU in two passes over the memory of each level; between the two passes, u is stored in v.
+  /// Memory traffic per point: conductances twice, b twice, u and v once or twice.
   void cycle_in_passes(Stream& stream, std::size_t l) {
     auto& level = levels[l];
     const typename Values<V>::In b = std::as_const(level.b).view();

@@ -541,8 +541,8 @@ struct ClearFaces {
 };
 
 /// u = 0 by one kernel on the layers around several fields, including edges and corners, which interpolation
-/// reads. A layer's points are numbered field by field and face by face; the kernel's box has rows of 32 of
-/// them.
+/// reads. A layer's points are numbered field by field and face by face; the kernel's box has rows of 32
+/// points.
 template <class V>
 struct ClearLayers {
   static constexpr int most = 32;

@@ -39,9 +39,9 @@ void apply(Stream& stream, const Network<double>& network, const Field<double>& 
 void apply(Stream& stream, const SplitNetwork& network, const Field<double>& p, Field<double>& q);
 
 /// Solves A x = b, starting from the given x. Returns how the iteration ended; after a breakdown or values
-/// that are not finite, x is the last iterate before it. With a `grid`, network, b and x are this rank's part
-/// of the grid, and both this call and `precondition` are collective. scratch: null, or memory in whose place
-/// 0 q and z are stored; B may use that memory while it computes z (InTurn of multigrid.hpp). Throws
+/// that are not finite, x is the last iterate before that. With a `grid`, network, b and x are this rank's
+/// part of the grid, and both this call and `precondition` are collective. scratch: null, or memory in whose
+/// place 0 q and z are stored; B may use that memory while it computes z (InTurn of multigrid.hpp). Throws
 /// MemoryError.
 SolveReport conjugate_gradients(Stream& stream, const Network<double>& network, const Field<double>& b,
                                 Field<double>& x, const Preconditioner& precondition,

@@ -9,7 +9,7 @@
 // term is i s S_P u_P.
 //
 // Axes are numbered as in arrays: 0 up, 1 north, 2 east. A field has a layer of points around it, zero beyond
-// the grid; with several ranks it is the halo.
+// the grid; with several ranks this layer is the halo.
 #pragma once
 
 #include <array>
@@ -123,7 +123,7 @@ class Field {
     other.memory_ = memory_;
     return other;
   }
-  /// Number of bytes that a field on these points needs, from the beginning of a place.
+  /// Number of bytes that a field on these points needs in a place of a SharedMemory, from its beginning.
   static std::size_t bytes(Device device, const IndexBox<3>& points) {
     return Field(device, points, 1).end();
   }
@@ -170,8 +170,8 @@ class Field {
   void upload_with_layer(Stream& stream, const std::vector<Real>& values) {
     upload(stream, values, points_.grown(1));
   }
-  /// Uploads those of the values, given on the box `there`, whose points this field has; zero at its other
-  /// points.
+  /// Uploads values, given on the box `there`, to those of its points that this field has; zero at the
+  /// field's other points.
   void upload(Stream& stream, const std::vector<Real>& values, const IndexBox<3>& there);
   std::vector<Real> download(Stream& stream, const IndexBox<3>& there) const;
 
@@ -217,7 +217,7 @@ Field<T> link_field(Stream& stream, const IndexBox<3>& points) {
 
 /// A Network<double> without S. It stores c_a rounded to float, as a multigrid in single precision does
 /// anyway, and the number of representable doubles between the rounded value and c_a. Both together give c_a
-/// to the last bit if c_a is 0 or within the range of float; if it is below that range, c_a is rounded.
+/// to the last bit if c_a is 0 or within the range of float; if c_a is below that range, it is rounded.
 struct SplitNetwork {
   std::array<Field<float>, 3> rounded;       ///< shared with the finest level of a Multigrid
   std::array<Field<std::int32_t>, 3> steps;  ///< at the points, and one point beyond the last along the axis

@@ -48,8 +48,8 @@ class SharedGrid {
   /// launched while the previous one of the stream still runs.
   template <class V>
   void bring(Stream& stream, Field<V>& field, bool early = false) const;
-  /// Whether bring() can be recorded in a Graph; and (by_peers) whether it is a single kernel on the caller's
-  /// stream. Call prepare() before.
+  /// direct(): whether bring() can be recorded in a Graph; by_peers(): whether bring() is a single kernel on
+  /// the caller's stream. Call prepare() before.
   bool direct() const { return any().direct; }
   bool by_peers() const { return any().by_peers; }
   /// With several ranks: the host waits for the stream and checks messages meanwhile. Throws Error if
