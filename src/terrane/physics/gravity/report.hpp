@@ -21,7 +21,7 @@ struct Report : terrane::Report {
   double verified_error = 0;  ///< largest difference from the reference `verified_by`, relative
   std::size_t singular_stations = 0, inside_stations = 0;
 
-  /// The same report as a list of entries with names, units and text, for code that all physics share.
+  /// This report as a list of entries with names, units and text, for code that all physics share.
   terrane::Report named() const;
 };
 

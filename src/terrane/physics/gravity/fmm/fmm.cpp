@@ -622,8 +622,8 @@ FmmCost Fmm::cost(Progress& progress) {
   const double packs = static_cast<double>(lanes_) / kernel_target().kernels[0].lanes;  // CPU packs per group
   cost.seconds = cost.operations * packs * seconds_per_pack_operation + cost.one_by_one_seconds;
   cost.memory_bytes = memory_bytes(expansions_met(sample));
-  // This estimate needs the larger of two amounts: the memory to build the tree, and that with the expansions
-  // which were computed to find the tolerance.
+  // This estimate needs the larger of two amounts: the memory to build the tree, and the memory of the tree
+  // and of the expansions computed to find the tolerance.
   const auto& made = tree_.made().made;
   const auto there = std::count(made.begin(), made.end(), std::uint8_t{1});
   cost.asked_bytes =

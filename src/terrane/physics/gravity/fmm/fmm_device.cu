@@ -61,14 +61,14 @@ TERRANE_FN ComplexNumber times(double factor, const ComplexNumber& c) {
   return {factor * c.re, factor * c.im};
 }
 
-/// c_nm and c_n(−m) = (−1)^m conj(c_nm).
+/// Stores c_nm, and c_n(−m) = (−1)^m conj(c_nm), in a table with both signs of m.
 TERRANE_FN void put_both(ComplexNumber* table, int n, int m, const ComplexNumber& c) {
   const double sign = m % 2 ? -1 : 1;
   table[n * n + n - m] = {sign * c.re, -sign * c.im};
   table[n * n + n + m] = c;
 }
 
-/// Stores F_nm up to degree `top`; one thread for each m.
+/// Stores F_nm = E_nm (1/r) (head of this file) up to degree `top`; one thread for each m.
 TERRANE_FN void put_derivatives(ComplexNumber* table, int top, double x, double y, double z, int m) {
   if (m > top) return;
   const double inverse = inverse_square_root(x * x + (y * y + z * z)), inverse2 = inverse * inverse;
@@ -87,7 +87,7 @@ TERRANE_FN void put_derivatives(ComplexNumber* table, int top, double x, double 
   }
 }
 
-/// The numbers g_nm for one m and increasing n, from n = m.
+/// The regular harmonics g_nm (head of this file) for one m and increasing n, from n = m.
 struct RegularColumn {
   ComplexNumber g, before{0, 0};
   double a, b;  // 2 n + 1, (n + 1)² − m²
@@ -102,7 +102,7 @@ struct RegularColumn {
     b += a;
   }
 };
-/// g_(m+1)(m+1) from g_mm.
+/// The regular harmonic g_(m+1)(m+1) from g_mm.
 TERRANE_FN ComplexNumber next_diagonal(const ComplexNumber& g, int m, double x, double y) {
   const double half = 0.5 / (m + 1);
   return {half * (g.re * x + g.im * y), half * (g.im * x - g.re * y)};

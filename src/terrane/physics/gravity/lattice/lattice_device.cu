@@ -38,7 +38,8 @@ struct DeviceCell {
   MultipoleCoefficients coefficients;
 };
 
-/// Computes K of cells at every distance, except close to the cell; these entries are set by PutNear.
+/// Computes K, the field of one cell of each layer, at every distance except close to the cell; PutNear sets
+/// those entries.
 struct TableOfK {
   View<const DeviceCell> cells;  ///< [layers]
   Lags x, y;
@@ -89,7 +90,7 @@ struct PutNear {
   }
 };
 
-/// Writes K at all lags to arrays that are zero.
+/// Writes K, the field of one cell, at all lags to arrays that are zero.
 struct SpreadK {
   View<const double> table;
   Lags x, y;
@@ -134,8 +135,8 @@ struct PlaceDensities {
   }
 };
 
-/// total[channel] += Σ_layers density[layer] · K[layer][channel], all spectra: bitwise the same for any
-/// number of layers at once.
+/// total[channel] += Σ_layers density[layer] · K[layer][channel], with the transforms of all three; bitwise
+/// the same however many layers are computed at once.
 struct MultiplyAdd {
   View<const double> density, k;
   std::size_t reals, layers, channels;

@@ -44,7 +44,8 @@ struct LatticeLayers {
 void lattice_table(const LatticePlan& plan, const Lattice::Group& group, const Convolution& sizes,
                    std::size_t layer, std::size_t j, ChannelSet channels, double* values);
 
-/// Writes K of one channel at all lags.  from: K at the distances [north][east]; to: an array of the FFT
+/// Writes K, the field of one cell, of one channel at all lags.  from: K at the distances [north][east]; to:
+/// an array of the FFT
 void spread_table(const Convolution& sizes, Channel channel, const double* from, double* to);
 
 }  // namespace terrane::gravity

@@ -38,8 +38,8 @@ class CellFmm {
   /// only those of these cells are used. The spans and this object must outlive the steps.
   Steps product(std::span<const double> model, std::span<double> data) const;
   Steps transpose(std::span<const double> data, std::span<double> model) const;
-  /// The steps that compute diag(GᵀWG). They treat distant cells and boxes as points, accurate to some ten
-  /// per cent: enough for weights and preconditioners.
+  /// The steps that compute diag(GᵀWG), with data weights W. They treat distant cells and boxes as points,
+  /// accurate to some ten per cent: enough for weights and preconditioners.
   Steps diagonal(std::span<const double> weight, std::span<double> diagonal) const;
 
   /// Bytes of cells, stations, near entries, lists, and the arrays of products.

@@ -314,8 +314,8 @@ struct HarmonicPoint {
   }
 };
 
-/// total += Σ Re(N_nm F_nm) of `together` series.  number: numbers of the first series; stride: distance to
-/// those of the next
+/// Adds the values of `together` series at a point, Σ Re(N_nm F_nm) (tree/harmonic_series.hpp), to total.
+/// number: numbers of the first series; stride: distance to those of the next
 template <int together>
 TERRANE_FN void add_series_at(HarmonicPoint point, const double* number, int stride, int top,
                               double (&total)[together]) {
@@ -480,8 +480,9 @@ struct TakeData {
   }
 };
 
-/// Σ over stations of weight times F_nm. A group of threads computes a gathering and an observable: first
-/// each thread fills the columns of a batch for one station, then each adds up one number of the batch.
+/// Collects series: Σ over stations of weight times F_nm (tree/harmonic_series.hpp). A group of threads
+/// computes a gathering and an observable: first each thread fills the columns of a batch for one station,
+/// then each adds up one number of the batch.
 struct CollectSeries {
   static constexpr int groups_at_once = 12;
   struct Shared {

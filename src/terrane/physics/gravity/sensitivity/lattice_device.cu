@@ -54,7 +54,8 @@ struct AddCells {
   }
 };
 
-/// total [observable] += Σ_layers K · model, all spectra.
+/// total [observable] += Σ_layers K · model; all are transforms, K that of an observable of one cell at all
+/// lags.
 struct AddProducts {
   View<const double> model, k;  ///< [layers], [layers][observables]
   std::size_t reals, layers, observables;
@@ -72,7 +73,7 @@ struct AddProducts {
   }
 };
 
-/// arrays [layer] = Σ_observables conj(K) · data, all spectra.
+/// arrays [layer] = Σ_observables conj(K) · data; all are transforms, K as in AddProducts.
 struct Correlate {
   View<const double> data, k;
   std::size_t reals, observables;

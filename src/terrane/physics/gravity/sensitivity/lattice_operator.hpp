@@ -47,7 +47,8 @@ class LatticeParts : public solve::PartedOperator {
   std::span<const std::uint32_t> cells_of(const Range& layers) const {
     return std::span(member_).subspan(start_[layers.first], start_[layers.last] - start_[layers.first]);
   }
-  /// K of all observables of a group and layer, before the transform.
+  /// Tables of K, an observable of one cell at all lags: of all observables, for a group and a layer, not
+  /// transformed.
   std::vector<LatticeArray> tables(std::size_t group, std::size_t layer) const;
   /// Indices in an array of a group: of the group's station `station`, and of a cell (the same for all
   /// layers).

@@ -187,7 +187,7 @@ class DeviceSummation : public Summation {
 
   /// Number of groups of stations to compute at once, if memory allows.
   virtual std::size_t groups_at_once() const = 0;
-  /// As DeviceTileSum::run.
+  /// Computes the sums of groups first .. last − 1, as DeviceTileSum::run does.
   virtual void run(std::size_t first, std::size_t last, View<double> sums, Progress& progress) = 0;
 
   ChannelSet channels_;

@@ -349,9 +349,9 @@ struct SeriesPoint {
   }
 };
 
-/// Calls use(index of N_nm in a series up to degree `stored`, P_nm of each pack) for every n and m up to
-/// `top`, begin() before and end() after those of one m. Several packs at once, because each step of the
-/// recurrence waits for the one before.
+/// Calls use(index of N_nm in a series up to degree `stored`, P_nm of each pack) (harmonic_series.hpp) for
+/// every n and m up to `top`, begin() before and end() after those of one m. Several packs at once, because
+/// each step of the recurrence waits for the one before.
 template <int packs, class Begin, class Use, class End>
 void each_harmonic(const SeriesPoint* point, int stored, int top, const Begin& begin, const Use& use,
                    const End& end) {

@@ -304,6 +304,7 @@ void Tree::make_expansions(std::span<const std::size_t> tiles, std::span<const T
 /// no order up to the highest does. Neglected terms, of degree n = p + 1 and more, relative to Σ|m| / r^(k +
 /// 1), k = 0, 1, 2 for V, g, Γ:
 ///   c_k(n) b_n (s/r)^n / (1 − q c_k(n + 1)/c_k(n)),  q = s/r,  c = 1, n + 1, √1.5 (n + 1)(n + 2)
+/// with b_n of moment_bounds(), s the scale of the cluster and r the distance.
 int Tree::serving_order(const Node& node, double distance, const Tolerance& tolerance, int highest) const {
   const double q = node.scale / distance;
   if (!(q < 0.95)) return -1;

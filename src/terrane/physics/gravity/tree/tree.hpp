@@ -170,7 +170,8 @@ class Tree final : public Summation {
   const Expansions& made() const { return expansions_; }
   bool wants(int kind) const { return wanted_[kind]; }
   bool wants_tensor() const { return wanted_[2]; }
-  /// Bounds b_n of the absolute moments of a cluster with an expansion, n = 0 .. order + 1.
+  /// Bounds b_n of the absolute moments Σ |m| |η|^n / Σ |m| of a cluster with an expansion, n = 0 .. order +
+  /// 1.
   std::span<const float> moment_bounds(const Node& node) const {
     return std::span(radial_).subspan(node.expansion * radials(), radials());
   }
