@@ -109,7 +109,7 @@ std::span<const Key> law_keys() { return map_keys; }
 
 std::span<const Section> description_sections() {
   static const std::array sections{
-      Section{"model", "", "Between properties:", map_keys, false},
+      Section{"model", "", "Properties from other properties:", map_keys, false},
       Section{"model.background", "", "Properties of every cell for which no body and no file gives others.",
               background_keys(), false},
       Section{"model.background", "", "Or:", of_unit_keys, false},
@@ -117,18 +117,19 @@ std::span<const Section> description_sections() {
               "A kind of rock: its properties are given once, and bodies refer to it by name.", unit_keys,
               false},
       Section{"model.unit", "", "Properties:", background_keys(), false},
-      Section{"model.unit", "", "Between properties:", unit_map_keys, false},
-      Section{"model.surface", "", "A surface by its name.", surface_keys, false},
+      Section{"model.unit", "", "Properties from other properties:", unit_map_keys, false},
+      Section{"model.surface", "", "A surface, to which layers and the topography refer by its name.",
+              surface_keys, false},
       Section{"model.air", "", "Properties of the air above the topography.", background_keys(), false},
       Section{"model.air", "", "Or:", of_unit_keys, false},
       Section{"model.body", "", "A body; a cell belongs to it if the cell's centre is inside.", body_keys},
       Section{"model.body", "", "Or:", of_unit_keys, false},
-      Section{"model.body", "", "Other properties that a body may have:", body_property_keys(), false},
+      Section{"model.body", "", "Other properties of a body:", body_property_keys(), false},
       Section{"model.body", "sphere", "A sphere.", sphere_keys},
       Section{"model.body", "ellipsoid", "An ellipsoid, turned any way.", ellipsoid_keys},
       Section{"model.body", "box", "A box.", box_keys},
       Section{"model.body", "polygon", "An outline between two levels.", polygon_keys},
-      Section{"model.body", "layer", "The part between two surfaces.", layer_keys},
+      Section{"model.body", "layer", "The body between two surfaces.", layer_keys},
   };
   return sections;
 }

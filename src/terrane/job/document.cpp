@@ -110,7 +110,7 @@ std::string tables_of(std::span<const Section> sections, std::span<const Section
       text += fmt::format("\n## `{}`\n\n{}\n", heading_of(section.path, sections), section.summary);
       if (std::any_of(leave.begin(), leave.end(), [&](const Section& s) { return s.path == section.path; }))
         text +=
-            fmt::format("\nFurther keys of it are [general](job_tables.md#{}).\n", anchor_of(section.path));
+            fmt::format("\nThis table has [general keys](job_tables.md#{}), too.\n", anchor_of(section.path));
     } else if (section.path != last) {
       text +=
           fmt::format("\n## `[{}]` for mesh kind `{}`\n\n{}\n", section.path, section.kind, section.summary);
@@ -209,8 +209,8 @@ std::string general_reference(std::span<const Section> general) {
   const auto rock = std::find_if(general.begin(), general.end(), holds_rock);
   if (rock == general.end()) return text;
   text += fmt::format(
-      "\n## Properties\n\nOf rock, air and water, wherever a table may hold properties. A job has those that "
-      "its physics reads.\n\n{}",
+      "\n## Properties\n\nEvery table that describes rock, air or water may have these keys. A job has the "
+      "properties that its physics reads.\n\n{}",
       table_head);
   for (const auto& key : rock->keys)
     if (is_property(key)) text += row(key);

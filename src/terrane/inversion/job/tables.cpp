@@ -182,10 +182,10 @@ constexpr Key keys_of_ground[] = {
      ""},
     {"surface", "tables", "none", "[[model.surface]]: surfaces by name.", ""},
 };
-constexpr Section table_of_ground{
-    "model", "",
-    "If an earth is described there, its ground is used; `terrane run` computes fields of its rock.",
-    keys_of_ground, false};
+constexpr Section table_of_ground{"model", "",
+                                  "If this table describes an earth, an inversion uses its ground; `terrane "
+                                  "run` computes fields of its rock.",
+                                  keys_of_ground, false};
 
 constexpr std::array<std::string_view, 4> trends{"none", "constant", "plane", "quadratic"};
 double median_width(const std::vector<double>& faces) {

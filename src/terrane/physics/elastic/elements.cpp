@@ -96,9 +96,9 @@ constexpr Key rock_keys[] = {
     {"tilt_azimuth", "angle", "0", "Azimuth towards which its upper end leans, clockwise from north."},
 };
 constexpr Section element_tables[] = {
-    {"elements", "", "Elements other than the cells of [mesh].", element_keys, false},
+    {"elements", "", "Elements in place of the cells of [mesh].", element_keys, false},
     {"elements.layer", "", "A layer of elements between two interfaces.", layer_keys, false},
-    {"elements.rock", "", "A rock by its name.", rock_keys, false},
+    {"elements.rock", "", "A rock, to which layers and volumes refer by its name.", rock_keys, false},
 };
 
 constexpr std::array<std::string_view, 6> side_names{"west", "east", "south", "north", "bottom", "top"};

@@ -547,11 +547,11 @@ std::vector<std::string> notes_of_sides(const Mesh& mesh) {
 
 std::span<const Section> sections() {
   static const std::array all{
-      Section{"source", "", "What moves the earth; several as [[source]].", source_keys()},
+      Section{"source", "", "The source of the waves; [[source]] once for each of several.", source_keys()},
       Section{"snapshots", "",
               "Snapshots of the whole field, for films: in files .vtkhdf (ParaView) and .nc of output.files.",
               keys_of<Snapshots>(), false},
-      Section{"simulation", "", "For how long, and how.", simulation_keys()},
+      Section{"simulation", "", "Length and method of the computation.", simulation_keys()},
   };
   return all;
 }

@@ -52,8 +52,7 @@ constexpr Key side_keys[] = {
     {"south", "text", "\"none\"", "The same for the south side."},
     {"north", "text", "\"none\"", "The same for the north side."},
 };
-constexpr Section sides_table{"sides", "", "What happens to currents at single sides of the mesh.",
-                              side_keys};
+constexpr Section sides_table{"sides", "", "Boundary conditions of single sides of the mesh.", side_keys};
 constexpr struct {
   std::string_view name;
   Wall wall;
@@ -95,9 +94,10 @@ constexpr Key hole_keys[] = {
     {"levels", "count", "6", "Largest distance between A and M, in electrodes."},
 };
 constexpr Section survey_tables[] = {
-    {"survey", "", "The electrodes, and which four measure together.", survey_keys},
+    {"survey", "", "The electrodes, and the arrays of four that measure together.", survey_keys},
     {"survey", "line", "Electrodes at even distances along a straight line.", line_keys},
-    {"survey", "boreholes", "Current between two holes at one depth, voltage at another.", hole_keys},
+    {"survey", "boreholes",
+     "Two boreholes: current between them at one depth, voltage between them at another.", hole_keys},
     {"survey", "file", "Arrays of electrodes from a table.", file_keys},
 };
 

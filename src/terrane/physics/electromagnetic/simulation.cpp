@@ -669,7 +669,7 @@ std::span<const Section> sections() {
   static const std::array all{
       Section{"source", "", "The source; [[source]] once for each of several.", source_keys},
       Section{"source", "dipole", "A dipole at any place and angle.", dipole_keys},
-      Section{"source", "wire", "A wire through points; as a loop it returns to the first.", wire_keys},
+      Section{"source", "wire", "A wire through points; a loop returns to its first point.", wire_keys},
       Section{"source", "file", "Sources of a survey that another program wrote.", source_file_keys},
       Section{"simulation", "", "What is computed, and how.", simulation_keys()},
   };

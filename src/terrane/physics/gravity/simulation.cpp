@@ -101,7 +101,7 @@ Prisms views(const PrismValues& sources) {
 }  // namespace
 
 const Section& Settings::section() {
-  static const Section all{"simulation", "", "Which fields, and how.", keys()};
+  static const Section all{"simulation", "", "The fields that are computed, and the method.", keys()};
   return all;
 }
 

@@ -283,8 +283,8 @@ Problem companion_of(const Problem& problem, const std::vector<double>& initial,
 
 std::span<const Section> sections() {
   static const std::array all{
-      Section{"source", "", "Heat put in at a point.", source_keys()},
-      Section{"simulation", "", "For how long, and how.", simulation_keys()},
+      Section{"source", "", "A source of heat at a point.", source_keys()},
+      Section{"simulation", "", "Length and method of the computation.", simulation_keys()},
       Section{"simulation", "", "", keys_of<RockValues>()},
   };
   return all;

@@ -39,7 +39,7 @@ gravity::Stations views(const Survey& survey) { return {survey.easting, survey.n
 
 const Section& Settings::section() {
   static const Section all{
-      "simulation", "", "Which fields, and how.",
+      "simulation", "", "The fields that are computed, and the method.",
       keys_of<Settings>({{"physics", "text", "\"gravity\"", "What is computed.", "\"magnetic\""}})};
   return all;
 }

@@ -305,7 +305,7 @@ std::optional<double> read_smoothing(const Config& table, const Grid& grid) {
 std::span<const Section> sections() {
   static const std::array all{
       Section{"source", "", "Shots and their wavelet.", source_keys()},
-      Section{"boundary", "", "What happens to waves at the sides of the mesh.", boundary_keys()},
+      Section{"boundary", "", "Boundary conditions at the sides of the mesh.", boundary_keys()},
       Section{"snapshots", "",
               "Snapshots of one shot, for films: the pressure at all nodes, in the .nc files of "
               "output.files. For modelling and born.",

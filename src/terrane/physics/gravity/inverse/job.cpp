@@ -642,7 +642,8 @@ Physics job_at_stations(std::string_view name, std::string_view summary, const K
   add(earth_sections().first(4));
   add({&inversion::ground_section(), 1});
   add(survey_sections());
-  physics.sections.push_back({"simulation", "", "The data, and their frame.", kind.keys});
+  physics.sections.push_back(
+      {"simulation", "", "The data; names, axes and signs of their components.", kind.keys});
   add({&Runtime::section(), 1});
   add({&inversion::inversion_section(), 1});
   add({&inversion::joint_section(), 1});
