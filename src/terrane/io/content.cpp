@@ -250,7 +250,7 @@ std::optional<GridData> to_grid(const Table& table) {
   for (const auto& c : table.columns) {
     if (&c == x || &c == y) continue;
     Column field{nodes.bare ? "up" : c.name, c.unit, c.description, {}};
-    if (!c.values.empty()) {  // gathers without values have no values here
+    if (!c.values.empty()) {  // columns made from gathers may be without values
       field.values.reserve(n);
       for (const auto row : row_of) field.values.push_back(c.values[row]);
     }

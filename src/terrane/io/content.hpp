@@ -104,7 +104,7 @@ struct Array {
   std::vector<std::size_t> shape;
   std::vector<double> values;
   Attributes attributes;
-  bool single = false;  ///< whether it is written in single precision
+  bool single = false;  ///< whether the array is written in single precision
 };
 
 using Content = std::variant<GridData, Table, MeshData, PrismData, Array, Dataset>;

@@ -17,7 +17,7 @@ struct HexahedraFile {
   std::vector<std::array<double, 3>> nodes;  ///< m: east, north, up
   /// Nodes of all elements, one element after the other: 8, 20 or 27 each.
   std::vector<std::uint32_t> element_nodes;
-  std::vector<std::size_t> first = {0};  ///< [elements + 1] where in element_nodes each element begins
+  std::vector<std::size_t> first = {0};  ///< [elements + 1] begin of each element in element_nodes
   /// Position of the k-th node of an element in the reference cube [−1, 1]³: ξ + 3 η + 9 ζ, where 0, 1, 2
   /// mean −1, 0, 1.
   std::array<int, 27> order{};

@@ -96,7 +96,7 @@ namespace {
 using magnetotelluric::elements;
 using magnetotelluric::practical;
 
-constexpr double no_weight = 2e15;  // the value that ModEM writes
+constexpr double no_weight = 2e15;  // the uncertainty that ModEM writes for data without weight
 constexpr std::size_t most_axis = 100'000;
 
 std::vector<std::string_view> words_of(std::string_view line) {

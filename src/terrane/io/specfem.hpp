@@ -25,7 +25,7 @@ namespace terrane::io {
 double fortran_number(std::string word, const std::string& where);
 
 struct ParFileLine {
-  std::string name, value;  ///< all words before the comment
+  std::string name, value;  ///< value: all words before the comment
   std::size_t line = 0;
 };
 /// Throws InputError: no line has the form NAME = value.
@@ -33,7 +33,7 @@ std::vector<ParFileLine> read_par_lines(const std::string& file, const std::stri
 
 struct SpecfemStation {
   std::string name, network;
-  double latitude = 0, longitude = 0, elevation = 0, burial = 0;  ///< degrees or m (first two); m
+  double latitude = 0, longitude = 0, elevation = 0, burial = 0;  ///< first two: degrees or m; others: m
   std::string where;                                              ///< "STATIONS:3", for messages
 };
 /// Throws InputError with the line.

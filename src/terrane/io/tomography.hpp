@@ -20,7 +20,7 @@
 namespace terrane::io {
 
 struct TomographyFile {
-  static constexpr std::size_t most = 5;  ///< v_P, v_S, ρ, Q_P, Q_S
+  static constexpr std::size_t most = 5;  ///< largest number of properties: v_P, v_S, ρ, Q_P, Q_S
   std::array<double, 3> origin{}, spacing{};
   std::array<std::size_t, 3> count{};
   std::array<double, 6> limits{};  ///< minimum and maximum of v_P, v_S and ρ

@@ -132,7 +132,7 @@ class VtkhdfSink::File {
   }
 
   std::size_t bytes() const {
-    std::size_t all = std::size_t{1} << 20;  // for the library's own structures
+    std::size_t all = std::size_t{1} << 20;  // bytes for the library's own structures
     all += film_.points * 24 + film_.cells * (8 * film_.corners + 9) + film_.steps * film_.fields.size() * 64;
     for (const auto& name : film_.fields) {
       std::size_t values = 1;

@@ -127,7 +127,7 @@ template <class Node>
 struct Assignment {
   const std::string& path;
   const Node& value;
-  const std::string& place;  // of the value, for messages
+  const std::string& place;  // place of the value, for messages
 
   /// at: the node that the first `begin` characters of the path lead to
   void operator()(Node& at, std::size_t begin) const {

@@ -213,7 +213,7 @@ std::vector<Config::Part> Config::parts(const TablesOf& tables_of) const {
     leave_out("name");
     for (const auto& key : tables_of(simulations[i])) {
       if (key == "simulation" || key == "title") continue;
-      if (simulations[i].is_text(key)) leave_out(key);  // the name of a variant
+      if (simulations[i].is_text(key)) leave_out(key);  // this key names a variant
       if (const auto* table = node_->entry(key)) {
         taken.insert(key);
         if (auto its = taken_from(by_name(*table, key), key, simulations, names, i, taken))

@@ -125,7 +125,7 @@ void add_determinants(Fingerprint& fingerprint, std::string table, const Problem
   FingerprintFields list(std::move(table));
   (Problem::fields(problem, list), ...);
   const auto all = list.all();
-  fingerprint.insert(fingerprint.end(), all.begin() + 1, all.end());  // the first, the program, is there
+  fingerprint.insert(fingerprint.end(), all.begin() + 1, all.end());  // the first entry, the program, exists
 }
 
 /// Visitor: adds every setting that is a number or a word to the report's facts, without a line of text.

@@ -62,8 +62,10 @@ std::vector<double> compute_together(InStep& ranks, const Compute& compute) {
 
 std::vector<double> next_shares(std::span<const double> shares, std::span<const double> seconds,
                                 std::size_t parts) {
-  constexpr double shortest = 0.1, most = 1.5;  // shortest time, s; largest factor by which a share changes
-  constexpr std::size_t few = 32;               // least number of parts per rank
+  // Shares stay equal if a rank took less than `shortest` seconds; a share changes by at most the factor
+  // `most`.
+  constexpr double shortest = 0.1, most = 1.5;
+  constexpr std::size_t few = 32;  // least number of parts per rank
   std::vector<double> next(shares.size(), 1.0 / static_cast<double>(shares.size()));
   if (parts < few * shares.size() || *std::min_element(seconds.begin(), seconds.end()) < shortest)
     return next;

@@ -14,7 +14,7 @@ namespace terrane {
 namespace {
 
 constexpr double of_neighbours = 0.5;  // least error of a datum, relative to that of its neighbours
-constexpr double most_counted = 3;     // largest relative error in means: data near zero would dominate them
+constexpr double most_counted = 3;  // limit of relative errors in means, which data near zero would dominate
 constexpr double told_as_number = StatedErrors::largest_told;
 
 double quantile(std::vector<double> values, double part) {

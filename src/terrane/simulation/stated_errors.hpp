@@ -70,13 +70,13 @@ void refuse_errors_of_waves(const Config& table, const std::string& next);
 
 /// Data whose errors are estimated together: numbers of one kind; each belongs to one source.
 struct JudgedData {
-  std::string name;                               ///< "resistance"
-  std::vector<double> difference;                 ///< e₁ in the unit of the data; NaN: no difference known
-  std::vector<double> scale;                      ///< reference of relative errors, in that unit; above zero
-  std::vector<std::size_t> source;                ///< index of each datum's source
+  std::string name;                 ///< "resistance"
+  std::vector<double> difference;   ///< e₁ (see the head) in the unit of the data; NaN: unknown
+  std::vector<double> scale;        ///< reference of relative errors, in that unit; above zero
+  std::vector<std::size_t> source;  ///< index of each datum's source
   std::function<std::string(std::size_t)> place;  ///< name of a datum, for messages: "array 12"
   bool in_order = false;                          ///< true: successive data of a source are neighbours
-  double least = 1e-4;                            ///< least relative error, by sampling, boundaries, solver
+  double least = 1e-4;  ///< least relative error, from sampling, boundaries and solver
   /// Group index of each datum; empty if there are no groups. Data of one group have errors of similar size,
   /// for example those of electrode arrays of one shape along a line. Within a group, data are ordered by
   /// position.

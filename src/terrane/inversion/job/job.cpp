@@ -111,7 +111,7 @@ Outcome InversionJob::found(const Runtime& runtime, Report& told) {
 
 namespace {
 
-constexpr double share_that_limits = 0.05;  // fraction of data with mesh errors above σ_d; refined if above
+constexpr double share_that_limits = 0.05;  // refines if mesh errors exceed σ_d for more of the data
 
 /// The σ of data with errors e of the mesh: σ² = σ_d² + e². sigma: σ_d.
 std::vector<double> in_quadrature(std::vector<double> sigma, const std::vector<double>& errors) {

@@ -77,7 +77,7 @@ class Steps {
   std::vector<double> reference_, centre_, data_;
   std::vector<double> deviation_, trust_, weight_;  ///< 1/σ (0: not used); Huber's ω; √ω/σ
   double doubt_ = 0;                                ///< largest change of Huber's weights ω in the last step
-  double factor_ = 1;                               ///< β with bounds divided by β without
+  double factor_ = 1;                               ///< β with bounds divided by β without bounds
   Linearised here_;                                 ///< F and J at the present model
   int number_ = 0;
   std::vector<double> misfits_;  ///< φ_d after each step

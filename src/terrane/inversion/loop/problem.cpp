@@ -26,7 +26,7 @@ std::vector<double> cell_weights(const Problem& p, const Settings& settings, dou
     }
     case Weighting::depth: {
       z0 = settings.z0;
-      if (z0 == 0) {  // fitted at the station nearest to the middle of all
+      if (z0 == 0) {  // z₀ is fitted at the station nearest to the middle of all stations
         const std::size_t n = p.easting.size();
         double middle[2] = {0, 0};
         for (std::size_t s = 0; s < n; ++s) {

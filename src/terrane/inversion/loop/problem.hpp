@@ -106,7 +106,7 @@ struct Outcome {
   std::vector<double> predicted;  ///< [rows] G m, plus the trend if one was asked for
   std::vector<double> trend;      ///< [rows]; empty unless asked for
   std::vector<double> trust;      ///< [rows] ω of Huber's norm, below 1 for outliers; empty unless asked for
-  std::vector<double> weight;     ///< [active] w of the cells
+  std::vector<double> weight;     ///< [active] weights w of the cells
   /// [active] change of the data, in units of σ, per unit change of the model and unit volume of the cell,
   /// relative to the largest; only after Gauss-Newton steps if J computes it quickly, else empty.
   std::vector<double> sensitivity;
@@ -116,7 +116,7 @@ struct Outcome {
   double beta = 0, phi_d = 0, target = 0;
   Terms phi_m;
   double z0 = 0;
-  double beta_relative = 0;         ///< β / λ_max(K), dimensionless
+  double beta_relative = 0;         ///< β divided by the largest eigenvalue of K (data_space.hpp)
   std::vector<double> chi_squared;  ///< φ_d of each set of data, divided by its number of data
   std::size_t data = 0, on_bounds = 0;
   int products = 0;

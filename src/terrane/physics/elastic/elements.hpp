@@ -22,7 +22,7 @@ std::span<const Section> element_sections();
 struct Elements {
   Mesh mesh;
   TensorMesh cells;  ///< the mesh, if there is one element for each of its cells; else empty
-  std::function<double(double easting, double northing)> surface;  ///< m up; empty: flat
+  std::function<double(double easting, double northing)> surface;  ///< height, m; empty: flat
   std::optional<Placement> sphere;                                 ///< position of a chunk of the sphere
   std::vector<std::string> notes, warnings;
 };

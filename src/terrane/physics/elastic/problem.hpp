@@ -67,7 +67,7 @@ struct Place {
 /// Snapshots of the whole field at evenly spaced times: at the points of the free surface, or in a volume.
 struct Snapshots {
   enum class Of { nothing, surface, volume } of = Of::nothing;
-  bool velocity = true;  ///< whether they show velocity; else displacement
+  bool velocity = true;  ///< whether snapshots show velocity; else displacement
   double interval = 0;   ///< s; settle() rounds it to whole steps
   /// West, east, south, north, bottom, top, m: elements with their middles in this box are shown.
   std::array<double, 6> box{-INFINITY, INFINITY, -INFINITY, INFINITY, -INFINITY, INFINITY};

@@ -758,7 +758,7 @@ struct BytesOfElement {
   BytesOfElement(int degree, double number, bool ordered) {
     const double p = degree + 1, each = p * p * p, own = std::pow(degree, 3), inner = std::pow(p - 2, 3),
                  shared = own - inner,
-                 listed = 8 + 12 * (p - 2);  // lists at points with more than two contributions
+                 listed = 8 + 12 * (p - 2);  // lists of points with more than two contributions
     const double order = ordered ? 4 * (shared + each - inner) : 0;
     part = 4 * each + 8 * own + order;
     placing = std::max(9 * own + 24, ordered ? 8 * shared + 4 * listed : 0.0);

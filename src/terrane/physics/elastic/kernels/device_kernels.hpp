@@ -52,7 +52,7 @@ struct ElementsOfDevice {
   unsigned axes;  // axes along which waves are damped in matched layers
   Vec4<T>*displacement, *change;
   Vec4<T>* force;        // fixed: [elements from `first` on][forces_kept()]; else [points]
-  Vec4<T>* inner_force;  // [points]: forces at points within elements are stored here; null: they take a step
+  Vec4<T>* inner_force;  // [points]: forces at points within elements; null: these points are advanced
   bool fixed;
 
   TERRANE_FN const std::uint32_t* points_of(std::size_t group, int each) const {

@@ -183,7 +183,7 @@ template <class T>
 struct SumPushes {
   static constexpr std::size_t steps = 4;
 
-  const std::uint32_t *first, *source;  // first[n] … first[n + 1] − 1 act on point n
+  const std::uint32_t *first, *source;  // source[first[n]] … source[first[n + 1] − 1] act on point n
   const T* change;                      // [pairs of a point and a source][3]
   const T* course;                      // [blocks · steps][sources]
   std::size_t sources, pushed, blocks;

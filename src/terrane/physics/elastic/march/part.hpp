@@ -65,7 +65,7 @@ struct Part {
   std::size_t each = 0;            ///< number of points of an element
   UnsetList<std::uint32_t> point;  ///< [elements][each]
   std::size_t points = 0;
-  std::size_t meeting = 0;  ///< points from this index on lie within an element, and belong to no other
+  std::size_t meeting = 0;  ///< points from this index on lie within an element and belong to it alone
 
   /// Contributions to point p < meeting: contribution[first[p]] … contribution[first[p + 1] − 1]. Each value
   /// is element · each + point for own elements, or own() + index among received contributions. Both lists

@@ -40,10 +40,10 @@ Mesh chunk_of_sphere(const Chunk& chunk, const OpenSides& open, std::vector<std:
 /// geocentric ones, tan φ' = (1 − f)² tan φ, f = 1/298.257.
 struct Placement {
   double radius = earth_radius;
-  double longitude = 0, latitude = 0;      ///< geodetic coordinates of its middle, degrees
-  double azimuth = 0;                      ///< azimuth of its north axis, degrees, clockwise from north
+  double longitude = 0, latitude = 0;  ///< geodetic coordinates of the chunk's middle, degrees
+  double azimuth = 0;                  ///< azimuth of the chunk's north axis, degrees, clockwise from north
   double width_east = 0, width_north = 0;  ///< widths of the chunk, radians; 0: it has no sides
-  double depth = 0;                        ///< depth of its bottom, m
+  double depth = 0;                        ///< depth of the chunk's bottom, m
 
   using Frame =
       std::array<Vector, 3>;  ///< unit vectors east, north and up at a position, in the chunk's axes

@@ -17,7 +17,8 @@ struct Bisection {
   std::vector<std::uint32_t> order;
   std::vector<int> rank;
 
-  void cut(std::size_t first, std::size_t last, int low, int high) {  // among ranks low … high − 1
+  /// Divides the elements order[first] … order[last − 1] among ranks low … high − 1.
+  void cut(std::size_t first, std::size_t last, int low, int high) {
     if (high - low == 1) {
       for (std::size_t n = first; n < last; ++n) rank[order[n]] = low;
       return;
