@@ -10,7 +10,7 @@ namespace terrane::acoustic {
 namespace {
 
 double properties_of(const Problem& problem) {
-  constexpr double properties[] = {1, 2, 3, 5};  // in the order of Equation
+  constexpr double properties[] = {1, 2, 3, 5};  // number of properties, in the order of Equation
   return properties[static_cast<int>(problem.equation)];
 }
 
@@ -25,8 +25,8 @@ double bytes_of_planes(const Problem& problem, const Settings& settings) {
   const double at_once =
       std::min<double>(bytes_of_planes_at_once,
                        static_cast<double>(problem.whole().count()) * (settings.double_precision ? 8 : 4));
-  const double values =
-      properties_of(problem) > 2 ? 2 : properties_of(problem);  // properties that an array is made from
+  // The number of properties from which one array of the medium is computed.
+  const double values = properties_of(problem) > 2 ? 2 : properties_of(problem);
   return at_once * (1 + values * (settings.double_precision ? 1 : 2));
 }
 

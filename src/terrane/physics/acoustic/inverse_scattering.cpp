@@ -42,7 +42,7 @@ std::vector<double> inverse_scattering_of(const Problem& problem, const std::vec
     constexpr std::size_t lines_at_once = 64;  // lines that a thread computes at a time
     const auto some_lines = [&](std::size_t from, std::size_t to) {
       std::vector<double> flux(
-          static_cast<std::size_t>(nodes + 2 * reach));  // [n + reach]: between nodes n and n + 1
+          static_cast<std::size_t>(nodes + 2 * reach));  // [n + reach]: flux between nodes n and n + 1
       for (auto line = from; line < to; ++line) along_line(static_cast<Index>(line), flux);
     };
     for_each_stretch(static_cast<std::size_t>(box.count() / nodes), 0, some_lines, lines_at_once);

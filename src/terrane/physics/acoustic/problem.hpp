@@ -75,7 +75,7 @@ using Place = std::array<double, 3>;               ///< easting, northing, up, m
 struct Layers {
   int points = 10;
   double reflection = 1e-8;  ///< R of a wave at normal incidence, in theory
-  double power = 3;          ///< q
+  double power = 3;          ///< exponent q of the damping profile
   double frequency = 0;      ///< f of α₀, Hz; 0: the main frequency of the wavelet
 
   template <class Self, class Field>
@@ -106,7 +106,8 @@ inline constexpr std::array<std::string_view, 4> component_names{"pressure", "ve
                                                                  "velocity_north", "velocity_up"};
 /// Throws InputError that lists the names.
 Component component_of(std::string_view name);
-constexpr int axis_of(Component component) { return 3 - static_cast<int>(component); }  ///< velocities only
+/// The axis of a velocity component.
+constexpr int axis_of(Component component) { return 3 - static_cast<int>(component); }
 
 /// One component, recorded at one position.
 struct Tap {
@@ -142,10 +143,10 @@ struct Grid {
 struct Problem {
   Grid grid;
   Equation equation = Equation::constant_density;
-  std::vector<double> velocity;        ///< velocity at each node, m/s; along the axis, if there is one
+  std::vector<double> velocity;        ///< velocity at each node, m/s; VTI, TTI: along the axis of symmetry
   std::vector<double> density;         ///< only for variable_density, kg/m³
   std::vector<double> epsilon, delta;  ///< Thomsen's ε and δ, only for vti and tti
-  std::vector<double> tilt, azimuth;   ///< direction of the axis, only for tti, radians (axis_of())
+  std::vector<double> tilt, azimuth;   ///< direction of the axis of symmetry, only for tti, radians
   /// Boundaries [axis][below, above]; those of an axis with one node are not used.
   std::array<std::array<Boundary, 2>, 3> sides{};
   Layers layers;

@@ -134,7 +134,7 @@ class Rank {
   double residual_ = 0;
   bool converged_ = true;
   FieldWatch watch_;
-  double hottest_ = 0, faster_ = 0;  // K, initially; K/s, the fastest warming by added heat
+  double hottest_ = 0, faster_ = 0;  // K, largest initial |T|; K/s, fastest warming by added heat
 };
 
 IndexBox<3> cells_of(const TensorMesh& mesh) { return index_box(mesh.n_up(), mesh.n_north(), mesh.n_east()); }

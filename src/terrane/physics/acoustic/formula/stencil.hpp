@@ -18,7 +18,8 @@
 
 namespace terrane::acoustic {
 
-enum class Coefficients { taylor, optimised, optimised_fine };  ///< tolerance 1e-3; fine: 1e-4
+/// Kinds of coefficients. The tolerance of `optimised` is 1e-3, that of `optimised_fine` 1e-4.
+enum class Coefficients { taylor, optimised, optimised_fine };
 inline constexpr std::array<std::string_view, 3> coefficient_names{"taylor", "optimised", "optimised_fine"};
 
 /// Points on each side of the widest stencil, of order 16.

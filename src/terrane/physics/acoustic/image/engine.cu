@@ -17,7 +17,7 @@ namespace terrane::acoustic {
 namespace {
 
 constexpr Index between_looks = 32;  ///< steps between two checks of cancellation and of the wave's values
-constexpr Index recorded = 8;  ///< steps of a Graph; even, so that p and p⁻ are swapped back at its end
+constexpr Index recorded = 8;  ///< steps of a CUDA graph; even, so that p and p⁻ are swapped back at its end
 
 /// Copies p⁻ of the source's wave before p⁺ overwrites it.
 template <class T>
@@ -360,7 +360,7 @@ std::vector<double> Engine<T>::model(const Shot& shot, const std::vector<double>
       wave_.pass(stream_, passes_, count, sources, &receivers, clock_);
       clock_.tick(stream_, count);
       n += count;
-    } else if (graph && n % 2 == 0 && recorded <= left) {  // recorded with the fields of even steps
+    } else if (graph && n % 2 == 0 && recorded <= left) {  // the graph was recorded at an even step
       graph->launch(stream_);
       n += recorded;
     } else {

@@ -30,8 +30,8 @@ namespace terrane::acoustic {
 
 struct Images {
   std::vector<double> kernel;        ///< Jᵀ r, with respect to m
-  std::vector<double> correlation;   ///< Σ p q: the zero-lag cross-correlation
-  std::vector<double> illumination;  ///< Σ p²
+  std::vector<double> correlation;   ///< Σ p p̃: the zero-lag cross-correlation of both waves
+  std::vector<double> illumination;  ///< Σ p² of the source's wave
   std::vector<double> at_lags;       ///< [lags, nodes]: h from −lags to lags cells; empty without lags
 
   template <class Self, class Field>

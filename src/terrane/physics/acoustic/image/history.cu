@@ -86,7 +86,7 @@ class Stored final : public History<T> {
         zeros_(stream, wave.medium(), 1),
         records_(records_for(stream, room, bytes_of_mesh(wave.medium()), steps_)),
         lowest_(steps_) {
-    zeros_.clear(stream);  // p⁻¹ is zero
+    zeros_.clear(stream);  // p⁻¹, before the first step, is zero
   }
   void keep(Stream& stream, const Wave<T>& wave, Index n) override {
     std::byte* const to = records_->room(stream, n);
@@ -122,10 +122,10 @@ class Stored final : public History<T> {
   IndexBox<3> mesh_;
   int fields_;
   Index steps_;
-  bool in_memory_;  // not on a disk: then a pass on a CPU may store several steps
+  bool in_memory_;  // records are not on a disk: then a pass on a CPU may store several steps
   mutable Slots<T> zeros_;
   std::shared_ptr<Records> records_;
-  Index lowest_;  // the lowest record that was read
+  Index lowest_;  // lowest index of a record that was read
   const std::byte* at_[Records::in_use]{};
 };
 
@@ -238,7 +238,7 @@ class Compressed final : public History<T> {
         slots_(stream, wave.medium(), 3),
         records_(records_for(stream, room, static_cast<std::size_t>(fields_) * squeezed_.bytes(), steps_)),
         lowest_(steps_) {
-    slots_.clear(stream);  // p⁻¹ is zero
+    slots_.clear(stream);  // p⁻¹, before the first step, is zero
   }
   void keep(Stream& stream, const Wave<T>& wave, Index n) override {
     std::byte* const to = records_->room(stream, n);
@@ -303,10 +303,10 @@ class Compressed final : public History<T> {
   Squeezed<T> squeezed_;
   int fields_;
   Index steps_;
-  bool in_memory_;  // not on a disk: then a pass on a CPU may store several steps
+  bool in_memory_;  // records are not on a disk: then a pass on a CPU may store several steps
   mutable Slots<T> slots_;
   std::shared_ptr<Records> records_;
-  Index lowest_;  // the lowest step in the slots
+  Index lowest_;  // lowest index of a step in the slots
 };
 
 template <class T>
@@ -414,7 +414,7 @@ struct Strip {
   int field;
   IndexBox<3> box;
   Squeezed<T> squeezed;
-  std::size_t at;  ///< bytes
+  std::size_t at;  ///< offset in a record, bytes
 };
 
 template <class T>
@@ -544,7 +544,7 @@ class Boundaries final : public History<T> {
   Wave<T>& wave_;
   const Sources<T>& sources_;
   Index steps_;
-  bool in_memory_;         // not on a disk: then a pass on a CPU may store several steps
+  bool in_memory_;         // records are not on a disk: then a pass on a CPU may store several steps
   mutable Slots<T> kept_;  // copy of pⁿ⁺¹, which pⁿ⁻¹ overwrites
   Clock clock_;
   bool squeezed_;

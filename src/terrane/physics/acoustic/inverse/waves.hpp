@@ -61,8 +61,9 @@ class Shots {
 /// Time lags between computed and observed traces: each maximises the correlation of its two traces. With
 /// lags of half a period and more, a descent method fits the wrong cycle (cycle skipping).
 struct Lags {
-  std::size_t traces = 0, far = 0;  ///< number of traces compared; of those with a lag ≥ half a period
-  double largest = 0;               ///< largest lag, s
+  /// Number of traces compared, and of those whose lag is half a period or more.
+  std::size_t traces = 0, far = 0;
+  double largest = 0;  ///< largest lag, s
 };
 /// The lags of up to a thousand evenly distributed traces.  computed, observed: [rows]; gaps are NaN
 Lags lags_of(const Shots& shots, std::span<const double> computed, std::span<const double> observed);

@@ -32,7 +32,7 @@ struct DensityTile {
   static constexpr int M = points, rows_of_thread = 2, threads_east = threads_of_row, rows = tile_rows,
                        threads = threads_east * rows / rows_of_thread, nodes_east = 4 * threads_east;
   static constexpr int reach = 2 * M - 1, pad = (reach + 3) / 4 * 4, beside = (M + 3) / 4 * 4;
-  static constexpr int width = nodes_east + 2 * pad, height = rows + 2 * reach;  ///< extent of p
+  static constexpr int width = nodes_east + 2 * pad, height = rows + 2 * reach;  ///< extent of the array p
   /// Extent of ρ/2 in shared memory: the nodes that fluxes read, from column −beside and row −M on.
   static constexpr int density_width = nodes_east + 2 * beside + 4, density_height = rows + 2 * M;
   static constexpr int ahead = 2;  ///< planes that are being loaded while one is computed
@@ -49,9 +49,10 @@ struct DensityTile {
   alignas(128) float east[turns][2][rows][layer_nodes];
   /// Coefficients of the absorbing layer along east: a and b of ψ, a and b of ζ; zeros outside it.
   alignas(16) float decay[4][nodes_east];
-  alignas(16) float flux_east[2][rows][nodes_east + 2 * beside];  ///< east of the nodes i0 − beside …
-  alignas(16) float flux_north[2][rows + reach][nodes_east];      ///< north of the rows j0 − M …
-  alignas(8) std::uint64_t full[turns + 1];  ///< barriers: a plane is loaded; the last: first planes of ρ/2
+  alignas(16) float flux_east[2][rows][nodes_east + 2 * beside];  ///< fluxes east of nodes i0 − beside, …
+  alignas(16) float flux_north[2][rows + reach][nodes_east];      ///< fluxes north of rows j0 − M, …
+  /// Barriers that open when a plane is loaded; the last one, when the first planes of ρ/2 are loaded.
+  alignas(8) std::uint64_t full[turns + 1];
 };
 
 /// The staggered difference Σ a_m (of(m) − of(−1 − m)) at four nodes: D⁺ from nodes around a half-way point,
@@ -284,7 +285,7 @@ class DensityWalk {
       : planes_(planes), g_(planes.g), tile_(planes.tile), box_(box) {
     const Index here = planes.k0 * g_.stride[0] + j_ * g_.stride[1] + i_;
 #pragma unroll
-    for (int r = 0; r < R; ++r) {  // also for nodes beside the box whose fluxes nodes of the box read
+    for (int r = 0; r < R; ++r) {  // also nodes beside the box, whose fluxes nodes of the box read
       reads_[r] = Inside(j_ + r < box.last[1] + M, i_, box.grown(2, M, M)).any;
       any_[r] = inside(r).any, all_[r] = inside(r).all;
     }

@@ -102,11 +102,11 @@ struct Tile {
   static constexpr bool with_axis = equation == Equation::vti;
   static constexpr int threads_east = 16, rows = 16, threads = threads_east * rows,
                        nodes_east = 4 * threads_east;
-  static constexpr int pad = (M + 3) / 4 * 4;  ///< nodes beside the tile, in whole fours
+  static constexpr int pad = (M + 3) / 4 * 4;  ///< nodes loaded on each side of the tile, a multiple of four
   static constexpr int width = nodes_east + 2 * pad, height = rows + 2 * M;
   static constexpr int ahead = 2;  ///< planes that are being loaded while one is computed
-  static constexpr int lead =
-      with_axis ? 0 : M;  ///< p is loaded so many planes earlier, for the queue of planes
+  /// p is loaded so many planes earlier, for the queue of planes along the axis up.
+  static constexpr int lead = with_axis ? 0 : M;
   /// Arrays that are read at the tile's own nodes only; q is loaded M planes early, for the queue of planes
   /// along the axis up.
   enum Own { before, squared, q, before_q, wide, mixed };
@@ -118,7 +118,8 @@ struct Tile {
   alignas(16) float psi[rows + 2 * M][nodes_east];
   /// Coefficients of an absorbing layer along easting: a and b of ψ, a and b of ζ; zeros outside it.
   alignas(16) float decay[4][nodes_east];
-  alignas(8) std::uint64_t full[turns + 1];  ///< barriers: a plane is loaded; the last: first planes of p
+  /// Barriers that open when a plane is loaded; the last one, when the first planes of p are loaded.
+  alignas(8) std::uint64_t full[turns + 1];
 
   __device__ __forceinline__ const float* own_p(int slot) const {
     return &p[slot][threadIdx.y + M][pad + 4 * threadIdx.x];
@@ -172,7 +173,7 @@ enum class Stays : std::uint64_t { normally = 0x1000000000000000, least = 0x12F0
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 inline constexpr bool by_engine = true;
 #else
-inline constexpr bool by_engine = false;  // all threads copy a plane, before it is needed
+inline constexpr bool by_engine = false;  // instead all threads of a block copy a plane
 #endif
 
 __device__ __forceinline__ unsigned in_shared(const void* at) {

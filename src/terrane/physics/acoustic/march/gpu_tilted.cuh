@@ -40,13 +40,16 @@ struct TiltedTile {
   /// Arrays that are read at the tile's own nodes only.
   enum Own { before, before_q, now, now_q, squared, wide, mixed, own_arrays };
 
-  alignas(128) float fields[slots][2][height][width];          ///< [planes][2: p, q][rows][nodes]
-  alignas(16) float to_north[2][2][rows + 2 * M][nodes_east];  ///< n_north G p and G q: [n mod 2][2: p, q]…
-  alignas(16) float to_east[2][2][rows][width_east];           ///< n_east G p and G q, likewise
+  alignas(128) float fields[slots][2][height][width];  ///< [planes][2: p, q][rows][nodes]
+  /// n_north G p and n_north G q, and the same with n_east: [n mod 2][2: p, q][rows][nodes], n: index of a
+  /// plane.
+  alignas(16) float to_north[2][2][rows + 2 * M][nodes_east];
+  alignas(16) float to_east[2][2][rows][width_east];
   alignas(128) float own[own_arrays][rows][nodes_east];
-  Four level[M][own_threads];  ///< T of planes whose p⁺ is not yet computed
+  Four level[M][own_threads];  ///< T (head of this file) of planes whose p⁺ is not yet computed
   Four normal[3][threads];
-  alignas(8) std::uint64_t full[slots + 1];  ///< barriers: a plane of p and q is loaded; the last: `own` is
+  /// Barriers that open when a plane of p and q is loaded; the last one, when `own` is loaded.
+  alignas(8) std::uint64_t full[slots + 1];
 };
 
 /// The copy engine's descriptions of the fields: p and q with the nodes read beside a tile, and those of

@@ -29,7 +29,7 @@ struct LayerArrays {
   T *psi = nullptr, *zeta = nullptr, *eta = nullptr;  ///< addresses that node [0, 0, 0] would have
   Index stride[3] = {};                               ///< elements from a node to the next on each axis
   const T *a = nullptr, *b = nullptr;          ///< coefficients of ζ, [index on the absorbing layer's axis]
-  const T *a_psi = nullptr, *b_psi = nullptr;  ///< coefficients of ψ, likewise
+  const T *a_psi = nullptr, *b_psi = nullptr;  ///< coefficients of ψ, [index on the layer's axis]
   Index first = 0, last = 0;  ///< the absorbing layer's nodes on its axis: first ≤ n < last
 };
 
@@ -54,14 +54,14 @@ struct StepArguments {
   T* next_q = nullptr;                        ///< contains q⁻, which q⁺ overwrites
   const T *wide = nullptr, *mixed = nullptr;  ///< 1 + 2ε, √(1 + 2δ)
   const T* normal[3] = {};                    ///< n, the direction of a tilted axis
-  T *along_p = nullptr, *along_q = nullptr;   ///< G p and G q
+  T *along_p = nullptr, *along_q = nullptr;   ///< G p and G q, the derivatives along a tilted axis
   T rounding = 0;                             ///< c of leap_and_back() if steps are to be reversible, else 0
   IndexBox<3> part;                           ///< this rank's nodes
   IndexBox<3> held;                           ///< nodes in a field's memory: `part`, its halo, padding
   Index stride[3] = {};                       ///< 0 on axes of one node, whose coefficients are 0
   LayerArrays<T> layers[3][2];
   bool sponge = false;       ///< whether any side has a sponge
-  const T* damping[3] = {};  ///< dΔt/2 of sponges, [axis][index on the axis]
+  const T* damping[3] = {};  ///< dΔt/2 of sponges, d: damping, [axis][index on the axis]
   Beside<T> beside[2];       ///< the neighbours below and above
 
   /// Writes p⁺ and q⁺ of a node to the neighbours whose stencils read it.  here: the node's offset

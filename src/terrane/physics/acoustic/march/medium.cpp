@@ -462,7 +462,7 @@ double Medium<T>::bytes_of_wave(const Problem& problem, bool along) {
 
 template <class T>
 double Medium<T>::bytes_of_medium(const Problem& problem) {
-  constexpr double arrays[] = {1, 2, 3, 6};  // in the order of Equation
+  constexpr double arrays[] = {1, 2, 3, 6};  // number of arrays, in the order of Equation
   return arrays[static_cast<int>(problem.equation)] * nodes_of_field(problem) * sizeof(T);
 }
 

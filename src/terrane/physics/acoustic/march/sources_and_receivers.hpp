@@ -117,7 +117,7 @@ class Receivers {
   /// Collective: returns the samples [steps, taps] on rank 0.
   std::vector<double> gather(Stream& stream, Comm& comm) const;
 
-  double bytes() const;  ///< bytes of all arrays but those of passes
+  double bytes() const;  ///< bytes of all arrays except those for passes
   /// prepare, read_between and add_up replace read() in a pass (passes.hpp) on the CPU. prepare, before the
   /// pass: allocates memory for this many steps.
   void prepare(Index steps);
@@ -132,7 +132,7 @@ class Receivers {
 
   const Medium<T>& medium_;
   std::size_t places_, steps_, taps_ = 0;
-  std::vector<std::vector<int>> owner_;  ///< [taps][rows] the rank of each row; one entry if it has all rows
+  std::vector<std::vector<int>> owner_;     ///< [taps][rows] rank of each row; one entry if one rank has all
   std::vector<std::vector<Index>> planes_;  ///< [taps][rows] the plane of each row
   Buffer<ReceiverRow> rows_;
   Buffer<Index> first_;  ///< [taps + 1] index of each tap's first row, and the number of rows

@@ -15,8 +15,8 @@ class Work {
   Work() = default;
   explicit Work(const std::vector<Region>& regions);
   const std::vector<Region>& regions() const noexcept { return regions_; }
-  const std::vector<IndexBox<3>>& boxes() const noexcept { return boxes_; }  ///< the same nodes in few boxes
-  const std::vector<Region>& in_rows() const noexcept { return rows_; }      ///< merged to whole rows
+  const std::vector<IndexBox<3>>& boxes() const noexcept { return boxes_; }  ///< nodes of all regions
+  const std::vector<Region>& in_rows() const noexcept { return rows_; }      ///< regions merged to whole rows
   const std::vector<Region>& tiles() const noexcept { return tiles_; }       ///< in_rows(), cut for threads
 
  private:

@@ -80,7 +80,7 @@ Wave<T>::Wave(Stream& stream, const Medium<T>& medium, Comm& comm, Neighbours ne
     HaloSettings<3> settings;
     for (int a = 0; a < 2; ++a)
       if (medium.problem().grid.there(a)) settings.below[a] = settings.above[a] = medium.reach();
-    settings.corners = tilted;  // nested differences on two axes read these
+    settings.corners = tilted;  // halos beside edges, which nested differences on two axes read
     halo_.emplace(stream, medium.cut(), settings, medium.fields(), comm);
   }
   for (const auto& slab : medium.slabs()) {

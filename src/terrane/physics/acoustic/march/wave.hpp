@@ -150,7 +150,7 @@ class Wave {
   std::unique_ptr<PeerFields<T>> peers_;  // destroyed before the fields, which other ranks have mapped
   std::array<std::array<Buffer<T>, 2>, 3> psi_, zeta_, eta_;
   Work edges_, inner_, mesh_edges_, mesh_inner_;
-  Work all_, mesh_all_;                         ///< used with peers_
+  Work all_, mesh_all_;                         ///< all nodes; used if peers_ exist
   std::array<std::vector<Border>, 2> borders_;  ///< [forwards in time, backwards][step of a pass]
 };
 
