@@ -22,7 +22,8 @@ namespace {
 /// overflow.
 constexpr auto unlimited = std::numeric_limits<std::size_t>::max() / 2;
 
-/// The first number in a kernel file such as memory.max; `unlimited` if it has none ("max").
+/// The first number in a file of the Linux kernel such as memory.max; `unlimited` if the file has none
+/// ("max").
 std::size_t number_in(const std::string& file) {
   std::ifstream stream(file);
   std::size_t number = unlimited;

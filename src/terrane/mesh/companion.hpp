@@ -65,8 +65,8 @@ class Companion {
   const TensorMesh& mesh() const { return mesh_; }
 
   /// Averages `values` [cells of the mesh] over each cell of the companion. weight [cells of the mesh]: a
-  /// factor besides the volume of the cell; or empty. Cells with weight 0 or value NaN are left out. If all
-  /// averaged cells have one value, the mean equals it bitwise. Empty if `values` is empty.
+  /// further factor besides the volume of the cell; empty: 1. Cells with weight 0 or value NaN are left out.
+  /// If all averaged cells have one value, the mean equals it bitwise. Empty if `values` is empty.
   std::vector<double> mean(const std::vector<double>& values, const std::vector<double>& weight = {}) const;
   /// The same, averaging logarithms; for conductivities.
   std::vector<double> geometric_mean(const std::vector<double>& values,

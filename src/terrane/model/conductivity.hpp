@@ -31,7 +31,7 @@ struct Conducts {
 /// The properties from which the conductivity along an axis is computed, by priority. If the axis is "": the
 /// properties that hold for all axes.
 std::vector<Conducts> conducts_along(std::string_view axis);
-/// Whether one of these properties is for one axis only.
+/// Whether the list, or the model, has a conductivity or resistivity along a single axis.
 bool conduct_by_axis(const std::vector<std::string>& properties);
 bool conducts_by_axis(const EarthModel& model);
 

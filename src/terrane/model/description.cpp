@@ -242,7 +242,7 @@ std::array<std::vector<double>, 2> edges_of(const Description& earth) {
 
 /// A part of a cell along one axis; a vertical line goes through its middle.
 struct Part {
-  double middle, share;  ///< m; share: fraction of the cell's width
+  double middle, share;  ///< middle: m; share: fraction of the cell's width
 };
 
 std::vector<Part> parts_between(double low, double high, std::size_t count,

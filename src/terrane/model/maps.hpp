@@ -23,7 +23,7 @@ struct LawParameter {
 };
 using LawParameters = std::array<LawParameter, 3>;  ///< unused ones have no name
 
-/// y = value(x), SI on both sides.
+/// A law y = value(x): x is the property `from`, y the property `to`, both in SI units.
 struct Law {
   std::string_view name;      ///< "gardner"
   std::string_view to, from;  ///< properties: "density", "velocity_p"

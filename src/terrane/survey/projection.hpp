@@ -65,9 +65,9 @@ Region projected_region(const Grid& geographic, const Projection& projection);
 /// overlap. Cells of evenly spaced nodes tile exactly. The scale error of the projection remains: choose a
 /// projection that is true to scale near the stations, and for regions wider than about five degrees an
 /// equal-area one (+proj=laea +lat_0= +lon_0= at the middle), so that masses are conserved. spacing {east,
-/// north} m: 0 means that of the source grid at its middle. region: the part to resample, with edges moved
-/// outward to multiples of the spacing; null: the whole grid. Throws InputError: the grid is not geographic,
-/// spacing is negative or NaN, more than 1e9 nodes.
+/// north} m: 0 means the spacing of the source grid at the middle of the region. region: the part to
+/// resample, with edges moved outward to multiples of the spacing; null: the whole grid. Throws InputError:
+/// the grid is not geographic, spacing is negative or NaN, more than 1e9 nodes.
 Grid project_grid(const Grid& geographic, const Projection& projection,
                   std::array<double, 2> spacing = {0, 0}, const Region* region = nullptr);
 

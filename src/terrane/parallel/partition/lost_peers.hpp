@@ -11,7 +11,8 @@ namespace terrane {
 /// To be called after waiting for a device's work: throws an Error if, for a minute, a rank did not answer in
 /// some halo of the Comm. From then on no halo waits, and the values that halos receive are invalid.
 void check_peers(const Comm& comm, Device device);
-/// For tests: replaces that minute for work begun after this call, except in Graphs already recorded.
+/// For tests: replaces the minute of check_peers() for work begun after this call, except in Graphs already
+/// recorded.
 void set_patience_with_peers(double seconds);
 /// For tests with more ranks than GPUs: if true, ranks that share a GPU exchange messages as if each had its
 /// own. The default is false; all ranks must pass the same. Their processes run on the GPU alternately, so a

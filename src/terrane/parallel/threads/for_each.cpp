@@ -37,7 +37,7 @@ int thread_count(int wanted) {
 void share_cores(int processes) {
   if (processes < 2 || std::getenv("OMP_NUM_THREADS")) return;
   if (omp_get_num_procs() < sysconf(_SC_NPROCESSORS_ONLN))
-    return;  // the process is bound to these cores, which it has for itself
+    return;  // the process is bound to some of the cores, which are its share
   omp_set_num_threads(std::max(1, omp_get_num_procs() / processes));
 }
 

@@ -14,7 +14,7 @@ struct MatrixKernels {
   /// to_i += factor · a_i
   void (*add_double)(double factor, const double* a, double* to, std::size_t n);
   void (*add_float)(double factor, const float* a, double* to, std::size_t n);
-  /// C = A B, row by row.  a [m, k], lda from row to row · b [k, n], ldb · c [m, n], ldc, overwritten
+  /// C = A B, row by row.  a [m, k], b [k, n], c [m, n], overwritten; lda, ldb, ldc: distances between rows
   void (*multiply)(std::size_t m, std::size_t n, std::size_t k, const double* a, std::size_t lda,
                    const double* b, std::size_t ldb, double* c, std::size_t ldc);
 

@@ -331,7 +331,7 @@ void for_rest(IndexBox<3> all, const IndexBox<3>& part, const Use& use) {
 }
 
 /// Coefficients of the smoother: a Chebyshev polynomial of degree 2 of D⁻¹A, D the diagonal of A, for the
-/// interval [λ/6, λ], λ = 2 (multigrid.hpp).
+/// interval [λ/6, λ], λ = 2 (multigrid.hpp). ρ, ρ': coefficients of the recurrence for Chebyshev polynomials.
 struct Smoother {
   static constexpr double most = 2, least = most / 6;
   static constexpr double middle = (most + least) / 2, half = (most - least) / 2;
@@ -624,7 +624,7 @@ struct Multigrid<V>::Levels final : Hierarchy {
     return levels[l].smooth;
   }
   /// Whether levels with a smoother store u alternately in two memories. This is possible because passes have
-  /// read u of a level before they write u of the last but one level with a smoother before it.
+  /// read u of a level before they write u of the level that is finer by two smoothed levels.
   bool alternates() const override { return in_passes && lent.memory != nullptr; }
   /// Allocates the fields of level l. smooth: number of finer levels with a smoother. A level without a
   /// smoother needs its field only from one kernel to the next, so all such levels at the same distance from
