@@ -14,7 +14,7 @@ namespace terrane::cli {
 /// The members of the object that do not come from a plan or a report.
 struct JsonFrame {
   std::string verb, job, simulation;  ///< "check", "job.toml", "gravity" or empty
-  /// `files`: written, or by `check` planned; `warnings`: added to those of the report
+  /// `files`: those that were written or, by `check`, are planned; `warnings`: added to those of the report
   std::vector<std::string> files = {}, warnings = {};
 };
 

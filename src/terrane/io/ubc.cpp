@@ -340,7 +340,7 @@ std::array<std::vector<double>, 4> read_ubc_weights(TextReader& in, const Tensor
 
 namespace {
 
-/// The SI value of the unit in which UBC-GIF files hold a property.
+/// The factor from the unit of a property in UBC-GIF files to its SI unit.
 double ubc_unit(const PropertyKind& kind) { return kind.quantity == Quantity::density ? 1000.0 : 1.0; }
 
 }  // namespace

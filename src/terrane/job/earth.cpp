@@ -1109,7 +1109,7 @@ Ground build_ground(const Config& job, const std::optional<Projection>& projecti
 
 std::string kind_of_mesh(const Config& mesh) {
   if (mesh.has("kind")) return mesh.choice("kind", mesh_kinds);
-  // Each of these keys exists in one kind only.
+  // Each of these keys exists in one kind of mesh only.
   constexpr std::pair<std::string_view, std::string_view> signs[] = {{"shape", "regular"},
                                                                      {"easting_widths", "tensor"},
                                                                      {"northing_widths", "tensor"},

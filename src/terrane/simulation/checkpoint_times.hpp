@@ -22,7 +22,7 @@ inline std::atomic<bool> work_to_keep{false};
 enum class Wish { stop, keep_and_stop, keep, go_on };
 
 /// On rank 0: if a job has several runs, and this one writes a checkpoint and was not resumed: removes the
-/// checkpoints that an earlier job left of later runs, so that --resume does not mix two jobs.
+/// checkpoints of later runs that an earlier job left, so that --resume does not mix two jobs.
 void forget_later_runs(const CheckpointSettings& one);
 
 /// On rank 0: decides when the next checkpoint is due, and handles errors in writing.

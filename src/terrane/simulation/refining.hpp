@@ -1,10 +1,10 @@
 // Refines the mesh of a run until the requested accuracy is reached (simulation.verify = "refine").
 //
-// A round solves, and estimates errors by a companion mesh; e is the error that 95 % of the data do not
-// exceed. If e exceeds the requested accuracy ε, four more companions tell which axis or boundary causes it:
-// they have cells twice as wide along all axes, or along all but one, and boundaries that are moved or not.
-// They are coarse and cost less than the run. With the contribution eₐ of cells along axis a, the next mesh
-// has cells fₐ times as wide:
+// A round solves on one mesh, and estimates errors by solving on a companion mesh, too; e is the error that
+// 95 % of the data do not exceed. If e exceeds the requested accuracy ε, four more companions tell which axis
+// or boundary causes it: they have cells twice as wide along all axes, or along all but one, and boundaries
+// that are moved or not. They are coarse and cost less than the run. With the contribution eₐ of cells along
+// axis a, the next mesh has cells fₐ times as wide:
 //
 //   Σ eₐ fₐ² + e_b = 0.6 ε,  Π 1/fₐ minimal:  all eₐ fₐ² equal,  0.35 ≤ fₐ ≤ 1.15
 //

@@ -21,8 +21,8 @@ struct Runtime {
 
   /// The keys `device`, `threads` and `memory` of the table [simulation], which every physics has.
   static const Section& section();
-  /// Reads these keys from the table [simulation], which must be described with them; other members keep
-  /// their defaults. Throws InputError.
+  /// Reads the keys of section() from the table [simulation], which must be described with them; other
+  /// members keep their defaults. Throws InputError.
   static Runtime read(const Config& table);
 };
 

@@ -25,8 +25,7 @@ std::vector<double> depth_weights(const TensorMesh& mesh, std::span<const std::u
                                   double exponent, std::span<const double> ground = {});
 
 /// The z₀ for which (ζ+z₀)^−a (ζ: depth, a: exponent) decays with depth as a row of G does below its station,
-/// by least squares of logarithms. row:
-/// [active], for a station at (easting, northing)
+/// by least squares of logarithms. row: [active], for a station at (easting, northing)
 double fit_z0(const TensorMesh& mesh, std::span<const std::uint32_t> active, std::span<const double> row,
               double easting, double northing, double exponent, std::span<const double> ground = {});
 

@@ -138,7 +138,8 @@ class FieldOf final : public Field {
  private:
   bool on_cpu() const { return stream_.device().kind == Device::Kind::cpu; }
   std::size_t blocks_of_rows() const { return (most_rows_ + SumPushes<T>::steps - 1) / SumPushes<T>::steps; }
-  /// Number of points that leap() advances by a step; on devices the kernels of forces advance all others.
+  /// Number of points that leap() advances by a time step; on devices it leaves out points within elements,
+  /// which the kernels of forces advance.
   std::size_t leaping() const { return on_cpu() ? part_.points : part_.meeting; }
   void upload_elements(const Problem& problem);
   void upload_tables(const Problem& problem);

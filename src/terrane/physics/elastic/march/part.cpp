@@ -537,8 +537,8 @@ void Builder::damp_by_face(std::size_t face, const Use& use) const {
     const Vector normal{c[0] / size, c[1] / size, c[2] / size};
     const auto medium = rock ? own.with(rock[n]) : own;
     const auto speeds = medium.speeds(normal);
-    // s: impedance of S waves, which damps all components; more: impedance of P waves less s, for the normal
-    // component. In fluids the damping of χ is χ̇ / (ρ c).
+    // s: area times impedance of S waves, which damps all components; more: area times impedance of P waves,
+    // less s, for the normal component. In fluids the damping of χ is χ̇ / (ρ c).
     const double s = fluid(e) ? area / (medium.density * speeds[0])
                               : medium.density * area * 0.5 * (speeds[1] + speeds[2]),
                  more = fluid(e) ? 0 : medium.density * area * speeds[0] - s;

@@ -39,8 +39,8 @@ class Sight {
   std::vector<float> values();                                                   ///< [points][3], m or m/s
 
  private:
-  /// For points in fluids, where u = ∇χ/ρ: a watched point on one of the three lines of points through the
-  /// point, and the weight of its potential.
+  /// For a shown point in a fluid, where u = ∇χ/ρ: a watched point on one of the three lines of points of the
+  /// element through the shown point, and the weight of the watched point's potential χ.
   struct Gradient {
     std::uint32_t watched;
     Vector weight;

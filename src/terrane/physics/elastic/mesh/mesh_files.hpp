@@ -39,7 +39,7 @@ struct MeshFile {
 MeshFile read_gmsh(const std::filesystem::path& file);
 MeshFile read_gmsh(std::string name, std::string bytes);
 MeshFile read_specfem_mesh(const std::filesystem::path& folder);
-/// From the contents of the folder's files; for tests.
+/// Reads a mesh of SPECFEM3D from the contents of its files; for tests.
 MeshFile read_specfem_mesh(const std::string& name, const io::SpecfemMeshFiles& files);
 
 /// Makes the mesh, with the sides named in `absorbing` as absorbing faces. The medium index of an element is

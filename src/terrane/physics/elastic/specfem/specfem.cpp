@@ -107,8 +107,8 @@ class Solution {
         "can be given as samples in the job file.");
   }
 
-  /// The moment tensor's form in a fluid. If it is not an explosion, only a step becomes a Gaussian:
-  /// Problem::settle() refuses it in a fluid.
+  /// The moment tensor's form in a fluid: a step becomes a Gaussian; implosions become explosions, unless
+  /// keeps_sign is set. Other moment tensors in a fluid are refused later, by Problem::settle().
   Source moment_in_fluid(const Source& in_solid) const {
     auto s = in_solid;
     if (s.course.pulse == Pulse::step) s.course.pulse = Pulse::gaussian;
