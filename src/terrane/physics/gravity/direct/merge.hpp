@@ -31,8 +31,8 @@ struct MergedPrisms {
 MergedPrisms merge(const Prisms& prisms, int threads = 0, Progress* progress = nullptr);
 
 /// Estimates from a sample, in about a millisecond, which fraction of prisms would merge: those that would
-/// merge with the next prism of the list. If none would, returns 0.5 if at most half of the sampled densities
-/// differ, because prisms may be listed in another order; else 0.
+/// merge with the next prism of the list. If none would, returns 0.5 if the sample has at most half as many
+/// densities as prisms, so that some neighbours must be alike, or has fewer than 64 prisms; else 0.
 double share_that_merges(const Prisms& prisms);
 
 /// Bytes that merge() allocates, without its result.

@@ -74,7 +74,7 @@ TERRANE_FN void put_derivatives(ComplexNumber* table, int top, double x, double 
   const double inverse = inverse_square_root(x * x + (y * y + z * z)), inverse2 = inverse * inverse;
   const double xr = x * inverse2, yr = y * inverse2, zr = z * inverse2;
   ComplexNumber f{inverse, 0}, before{0, 0};
-  double a = 1, b = 0;  // 2 n + 1, n² − m²
+  double a = 1, b = 0;  // factors of the recurrence: 2 n + 1, n² − m²
   for (int i = 0; i < m; ++i, a += 2) f = {a * (f.im * yr - f.re * xr), -a * (f.re * yr + f.im * xr)};
   for (int n = m; n <= top; ++n) {
     put_both(table, n, m, f);
@@ -90,7 +90,7 @@ TERRANE_FN void put_derivatives(ComplexNumber* table, int top, double x, double 
 /// The regular harmonics g_nm (head of this file) for one m and increasing n, from n = m.
 struct RegularColumn {
   ComplexNumber g, before{0, 0};
-  double a, b;  // 2 n + 1, (n + 1)² − m²
+  double a, b;  // factors of the recurrence: 2 n + 1, (n + 1)² − m²
 
   TERRANE_FN RegularColumn(int m, const ComplexNumber& first) : g(first), a(2 * m + 1), b(2 * m + 1) {}
   TERRANE_FN void next(double z, double r2) {
@@ -254,7 +254,7 @@ struct ShiftDown {
     if (t < 2) shared.above[both_signs(top) + t] = {0, 0};
     const ComplexNumber* const numbers =
         local.data + box.parent * static_cast<std::size_t>(harmonic_count(degrees));
-    double power = ratio;  // ∂ in units of the box
+    double power = ratio;  // converts ∂^n to units of the box
     for (int n = 0; n <= top; ++n) {
       if (t <= n) put_both(shared.above, n, t, times(power, numbers[harmonic_place(n, t)]));
       power *= ratio;
@@ -284,7 +284,7 @@ struct EvaluateLocal {
 
   DeviceStations stations;
   View<const DeviceBox> boxes;
-  View<const std::uint32_t> box_of;  ///< [groups]
+  View<const std::uint32_t> box_of;  ///< [groups] index of the box of each
   View<const ComplexNumber> local;
   int degrees;
   bool tensor;

@@ -78,7 +78,7 @@ TERRANE_FN void add_harmonics(const GatheredHarmonics* table, int p, double x, d
     ComplexNumber f = first, before = none;
     // Members of GatheredHarmonics: m of degrees n − 1 and n − 2; x and y of degree n − 2.
     ComplexNumber m1 = none, m2 = none, x2 = none, y2 = none;
-    double a = odd, b = 0;  // 2 n + 1, n² − m²
+    double a = odd, b = 0;  // factors of the recurrence: 2 n + 1, n² − m²
     for (int n = m; n <= p + derivatives; ++n) {
       const auto re = [&](const ComplexNumber& c, double to) { return to + (c.re * f.re - c.im * f.im); };
       const auto im = [&](const ComplexNumber& c, double to) { return to + (c.re * f.im + c.im * f.re); };

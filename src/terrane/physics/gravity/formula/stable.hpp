@@ -138,7 +138,8 @@ TERRANE_FN Quantities<T> stable(const RelativePrism<T>& p) {
       sx[a][b] = r[0][a][b] + r[1][a][b];
       sy[a][b] = r[a][0][b] + r[a][1][b];
       sz[a][b] = r[a][b][0] + r[a][b][1];
-      const T xy = sx[a][b] * sy[a][b], all3 = reciprocal(xy * sz[a][b]);  // one division for three
+      const T xy = sx[a][b] * sy[a][b],
+              all3 = reciprocal(xy * sz[a][b]);  // one division for three reciprocals
       iz[a][b] = all3 * xy;
       const T t = all3 * sz[a][b];
       ix[a][b] = t * sy[a][b];

@@ -410,7 +410,7 @@ std::unique_ptr<Summation> lattice_sum_on_device(Device device, std::shared_ptr<
 
 LatticeDeviceCost lattice_cost_on_device(const LatticePlan& plan) {
   constexpr double bus = 8e9, memory = 2e12;                     // bytes per second that are reached
-  constexpr double entry = 50e-12, group = 5e-3, launch = 5e-6;  // s
+  constexpr double entry = 50e-12, group = 5e-3, launch = 5e-6;  // s for each of these
   const Lattice& lattice = plan.lattice();
   const double prisms = static_cast<double>(lattice.place.size()),
                layers = static_cast<double>(lattice.layers.size()),

@@ -33,7 +33,7 @@ struct Lattice {
   struct Group {
     double offset[2];      ///< from the centre of cell (0, 0), in cells, within [−0.5, 0.5)
     double up;             ///< m
-    long low[2], high[2];  ///< range of the stations' cells
+    long low[2], high[2];  ///< lowest and highest cell that contains a station
     std::vector<std::uint32_t> station;
     std::vector<std::int32_t> cell[2];  ///< cell of each station
   };

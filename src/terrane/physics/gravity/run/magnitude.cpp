@@ -104,7 +104,7 @@ class Masses {
   struct Body {
     double centre[3], core[3];  // m; core: half sides of a box half as large
     double mass, soft2;         // kg; m²: least squared distance if the body represents others
-    double most[3];             // largest V, |g|, ‖Γ‖
+    double most[3];             // limits of its V, |g| and ‖Γ‖
   };
   struct Cluster {
     double centre[3] = {}, reach = 0, mass = 0, square = 0;  // Σ mass, Σ mass²

@@ -28,7 +28,8 @@ Quantities<Quad> reference(const Prism& prism, double x, double y, double z) {
   const auto p = relative_to<Quad>(prism, x, y, z);
   const Quad xc = (p.x[0] + p.x[1]) / 2, yc = (p.y[0] + p.y[1]) / 2, zc = (p.z[0] + p.z[1]) / 2;
   const Quad longest = maximum(p.lx, maximum(p.ly, p.lz));
-  // The textbook form loses a factor (R/L)⁴ of its 34 digits.
+  // At a distance R from a prism of length L the textbook form is (R/L)⁴ times less accurate than its 34
+  // digits; from R = 30 L on the stable form is used.
   if (xc * xc + yc * yc + zc * zc > Quad(900) * longest * longest) return stable<AnyDistance, false>(p);
   return naive(
       p, [](const Quad& v) { return natural_log(v); }, [](const Quad& v) { return arctangent(v, Quad(1)); });

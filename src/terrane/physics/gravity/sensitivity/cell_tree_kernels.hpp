@@ -18,7 +18,8 @@ inline constexpr std::uint32_t slices_of_far = 4;  // parts of a tile's list of 
 /// block has few clusters.
 inline constexpr std::uint32_t cells_of_piece = 512;
 inline constexpr std::uint32_t nobody = 0xffffffffU;  // index of no station, in padded tiles
-inline constexpr int padded = device_tile + 1;  // row length in shared memory, so that columns use all banks
+inline constexpr int padded =
+    device_tile + 1;  // row length in shared memory; an odd one spreads columns over all banks
 inline constexpr int most_numbers = 2 * harmonic_count(most_degree);
 
 constexpr int moment_count(int p) { return (p + 1) * (p + 2) * (p + 3) / 6; }
@@ -68,7 +69,7 @@ struct CellsOfLeaf {
 /// derivatives).
 struct Factor {
   double value;
-  std::uint32_t other;  ///< column, or row
+  std::uint32_t other;  ///< in by_row the column, in by_column the row
   std::int32_t derivatives;
 };
 
@@ -101,7 +102,7 @@ static_assert((most_columns + 1) * (most_columns + 2) / 2 > device_tile);
 struct MatrixView {
   View<const std::uint32_t> row_start, column_start;  ///< [observables][rows or columns], and the end
   View<const Factor> by_row, by_column;
-  std::size_t rows, columns;  ///< of one observable
+  std::size_t rows, columns;  ///< of the matrix of one observable
 };
 
 /// One tree on the device.

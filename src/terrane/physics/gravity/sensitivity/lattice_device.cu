@@ -57,7 +57,7 @@ struct AddCells {
 /// total [observable] += Σ_layers K · model; all are transforms, K that of an observable of one cell at all
 /// lags.
 struct AddProducts {
-  View<const double> model, k;  ///< [layers], [layers][observables]
+  View<const double> model, k;  ///< model: [layers]; k: [layers][observables]
   std::size_t reals, layers, observables;
   View<double> total;
   TERRANE_FN void operator()(std::size_t i) const {
@@ -135,7 +135,7 @@ struct AtLeastZero {
 struct GroupOnDevice {
   std::unique_ptr<DeviceFft> fft;
   Buffer<std::uint64_t> place;           ///< [positions] index in an array
-  Buffer<std::uint32_t> first, station;  ///< [positions + 1], [stations]
+  Buffer<std::uint32_t> first, station;  ///< first: [positions + 1]; station: [stations]
   Buffer<double> spectra;                ///< [held layers][observables]
 };
 

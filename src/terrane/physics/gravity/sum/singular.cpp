@@ -48,7 +48,8 @@ Correction diagonal(int axis, const std::array<double, 8>& rho, double tolerance
   return {};
 }
 
-/// Γen, Γeu, Γnu: the mixed difference over both axes, on either side of the third.
+/// Γen, Γeu, Γnu: compares the mixed difference of density over both axes, on either side along the third,
+/// with the tolerance.
 Correction off_diagonal(int a, int b, const std::array<double, 8>& rho, double tolerance) {
   const int bit_a = 1 << a, bit_b = 1 << b, bit_c = 7 & ~(bit_a | bit_b);
   for (int c : {0, bit_c})

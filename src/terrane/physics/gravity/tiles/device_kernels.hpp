@@ -416,8 +416,8 @@ struct NearField : TileKernelOnDevice<Bits, Real, TilePieces> {
     std::uint32_t first;
   };
 
-  View<HostPair> host_pairs;  ///< pairs for the host, as many as fit
-  View<std::uint64_t> found;  ///< one element: number of these pairs
+  View<HostPair> host_pairs;  ///< stores pairs for the host until it is full
+  View<std::uint64_t> found;  ///< one element: number of all pairs for the host
 
   TERRANE_FN void load(Shared& shared, Thread& thread, std::size_t, std::size_t step, int t) const {
     const auto& tile = this->tile(thread, step);
@@ -442,7 +442,7 @@ struct NearField : TileKernelOnDevice<Bits, Real, TilePieces> {
     const auto& tile = shared.tile;
     const std::size_t station = this->lists.station_group(group) * device_tile + static_cast<std::size_t>(t);
     Sums sum;
-    DeviceSums<Bits, double> close;  // in SI
+    DeviceSums<Bits, double> close;  // sums of close pairs, in SI units
     sum.clear();
     close.clear();
     for (int p = 0; p < tile.count(); ++p) {

@@ -31,14 +31,14 @@ class DeviceExpansions {
   /// An expansion whose coefficients are converted.
   struct Given {
     double scale;             ///< length unit of its Cartesian expansion, in that of the result
-    std::uint32_t expansion;  ///< its index
+    std::uint32_t expansion;  ///< index of the expansion
   };
 
  private:
   Stream& stream_;
   Tree& tree_;
   double unit_;
-  std::vector<std::uint8_t> brought_;  // [clusters]
+  std::vector<std::uint8_t> brought_;  // [clusters] whether its expansion is on the device
   Buffer<CartesianToHarmonic> table_;
   Buffer<double> given_;  // Cartesian expansions while they are converted; which_: their clusters
   Buffer<Given> which_;

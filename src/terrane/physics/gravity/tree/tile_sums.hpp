@@ -57,7 +57,7 @@ class TileSums {
   std::size_t set_, width_;  // index in kernel_sets of the set for near pairs; number of its channels
   std::vector<std::size_t> tiles_;
   std::vector<Meeting> meetings_;
-  std::vector<double> far_, near_;  // [tiles][10 or width][tile_size]
+  std::vector<double> far_, near_;  // far_: [tiles][10][tile_size]; near_: [tiles][width_][tile_size]
   std::vector<Contact> contacts_;
   Progress& progress_;
 };

@@ -181,7 +181,7 @@ double Tree::reach(const Node& node) const {
 
 /// Computes the bounds of the absolute moments, from those of the children or from the prisms.
 void Tree::bound_moments(const Node& node) {
-  double even[most_order / 2 + 2] = {};  // Σ |m| |η|^(2i)
+  double even[most_order / 2 + 2] = {};  // absolute moments Σ |m| |η|^(2i)
   const auto columns = columns_of(prisms_);
   const auto look = [&](const Node& some) {
     kernels_.gather(columns, prism_order().data() + some.first, some.size(), node.centre, node.scale, order_,

@@ -225,7 +225,7 @@ class Tree final : public Summation {
   bool wanted_[3] = {};  ///< whether V, g, Γ are requested
   int order_ = 0;        ///< highest order of expansions
   std::size_t leaf_ = 64, stations_per_tile_ = 16;
-  std::uint32_t least_expanded_ = 0;  ///< 0: computed from the order
+  std::uint32_t least_expanded_ = 0;  ///< see Leaves; 0: computed from the order
   const ExpansionKernels& kernels_;
   std::unique_ptr<Sources> sources_;
   std::shared_ptr<const Receivers> receivers_;
