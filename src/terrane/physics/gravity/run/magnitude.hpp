@@ -27,10 +27,11 @@
 
 namespace terrane::gravity {
 
-/// Magnitudes for V, g and Γ, for G = 1: the largest over the sampled stations.
+/// Magnitudes for V, g and Γ, with G = 1, as defined at the head of this file: the largest over the sampled
+/// stations.
 struct Magnitude {
   std::array<double, 3> sum{};       ///< S
-  std::array<double, 3> rounding{};  ///< rounding error: 4e-15 Q + 5e-16 S
+  std::array<double, 3> rounding{};  ///< bound of the rounding error: 4e-15 Q + 5e-16 S
   std::size_t stations = 0;          ///< number of sampled stations, spread evenly over the list
 };
 

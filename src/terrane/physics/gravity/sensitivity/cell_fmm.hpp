@@ -44,7 +44,8 @@ class CellFmm {
 
   /// Bytes of cells, stations, near entries, lists, and the arrays of products.
   double bytes() const;
-  /// Upper estimate of the bytes of all blocks.  counted: the cost if all cells are one block
+  /// Upper estimate of the bytes of all blocks.  whole, counted: the method and its cost if all cells are one
+  /// block
   static double bytes(const Fmm& whole, const FmmCost& counted, std::size_t observables, std::size_t blocks);
 
   /// The settings of the fast multipoles: order of expansions, size of leaves, work of near pairs.
