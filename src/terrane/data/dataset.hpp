@@ -59,11 +59,11 @@ struct Dataset {
   std::vector<Variable> variables;
   std::vector<Attribute> attributes;  ///< program, version, frame, the whole job
 
-  /// Null if there is none of that name; find() searches coordinates and variables.
+  /// Null if there is no dimension, or no variable, of that name; find() searches coordinates and variables.
   const Dimension* dimension(std::string_view name) const;
   const Variable* find(std::string_view name) const;
   Variable* find(std::string_view name);
-  /// Null if there is none of that name, or if it is a number.
+  /// The text of an attribute of the data set; null if there is no such attribute, or if it is a number.
   const std::string* text(std::string_view attribute) const;
 
   /// The size of each of `variable`'s dimensions. Throws InputError (no such dimension).

@@ -36,7 +36,7 @@ struct Description {
   std::vector<Body> bodies;               ///< in the order in which they are painted
   OverlapRule rule = OverlapRule::replace;
   std::vector<Law> laws;              ///< compute further properties of the ground from its other properties
-  std::optional<Surface> topography;  ///< height of the ground surface; outside a grid, that of its edge
+  std::optional<Surface> topography;  ///< height of the ground; outside a grid, the height at its edge
   std::vector<PropertyValue> air;     ///< properties above the ground; empty: none
   double reference_density = 0;       ///< kg/m³; densities of the ground are stored as differences from it
   bool cells_go_on = false;  ///< whether the ground outside the mesh of `cells` is as in the nearest cell
@@ -72,7 +72,7 @@ std::vector<bool> above_ground(const EarthModel& model, const Ground& ground);
 
 struct AverageOptions {
   std::size_t parts = 4;      ///< minimum number of parts of a cell along easting and northing
-  bool along_axes = false;    ///< in mixed cells, also conductivity_east, _north and _up
+  bool along_axes = false;    ///< in mixed cells, also compute conductivity_east, _north and _up
   bool above_ground = false;  ///< the ground continues above the topography: for a physics that cuts cells at
                               ///< the surface itself
   int threads = 0;

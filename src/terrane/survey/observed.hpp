@@ -39,7 +39,7 @@ struct ObservedColumn {
   std::string field;                      ///< name of the channel in the frame of the result
   Column observed;                        ///< name: field + "_observed"
   std::optional<Column> uncertainty;      ///< name: field + "_uncertainty"
-  std::vector<std::string> sources = {};  ///< names of the survey columns for these two
+  std::vector<std::string> sources = {};  ///< names of the survey columns of `observed` and `uncertainty`
 };
 
 /// The survey's columns, divided into observed data and other columns.

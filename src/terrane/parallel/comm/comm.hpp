@@ -165,7 +165,7 @@ class Alone final : public Comm {
   std::vector<Posted> posted_;
 };
 
-/// For vectors into which data will be received: elements of trivial types are not initialised.
+/// An allocator for vectors into which data will be received: elements of trivial types are not initialised.
 template <class T>
 struct Uninitialised : std::allocator<T> {
   template <class Other>

@@ -81,8 +81,8 @@ class Halo {
   /// is filled. If messages go through the host, the host waits for them here, while kernels begun earlier
   /// run.
   void end(Stream& stream, std::span<const View<T, N>> fields);
-  /// Collective: begin() and end() in one. early: the kernel may be launched while the previous one of the
-  /// stream still runs.
+  /// Collective: begin() and end() in one. early: if the exchange is a kernel, it may be launched while the
+  /// previous kernel of the stream still runs.
   void exchange(Stream& stream, std::span<const View<T, N>> fields, bool early = false);
 
   /// direct(), transport() and wait() are as for an Exchange.

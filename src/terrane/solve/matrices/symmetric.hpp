@@ -8,7 +8,7 @@
 
 namespace terrane::solve {
 
-/// A = Σ λ_i v_i v_iᵀ, λ ascending.
+/// Eigenvalues λ_i, ascending, and eigenvectors v_i of A = Σ λ_i v_i v_iᵀ.
 struct Eigen {
   std::vector<double> value;   ///< [n]
   std::vector<double> vector;  ///< [n, n]: row i is the eigenvector of value[i]

@@ -372,7 +372,7 @@ struct Multigrid<V>::Levels final : Hierarchy {
   bool axis_by_axis;  // transfers between levels: a kernel per axis, else one for all axes
   bool in_passes;     // whether a CPU smooths and transfers by the passes of host_passes.hpp
   Index flat_up_to;   // largest number of points of levels whose transfers have no branches
-  static constexpr Index few_points = 1728;  // most points of a level computed by one block of threads
+  static constexpr Index few_points = 1728;  // 12³: most points of a level computed by one block of threads
   std::size_t few_from = std::numeric_limits<std::size_t>::max();
   SharedMemory own_memory;
   SharedMemory* memory;  // memory for fields that are never needed simultaneously
@@ -677,10 +677,10 @@ struct Multigrid<V>::Levels final : Hierarchy {
     }
     return Field<V>(stream, level.held);
   }
-  /// The last but one level with a smoother before l. Its v shares memory with b of level l. This is possible
-  /// because v is unused between the restriction to the next level with a smoother and the correction from
-  /// that level, and b is needed only during this time. Null if there is no such level, or if ranks exchange
-  /// b.
+  /// The last but one of the levels with a smoother that are finer than l. Its v shares memory with b of
+  /// level l. This is possible because v is unused between the restriction to the next level with a smoother
+  /// and the correction from that level, and b is needed only during this time. Null if there is no such
+  /// level, or if ranks exchange b.
   const L* two_before(std::size_t l) const {
     if (axis_by_axis || in_passes || levels[l].grid) return nullptr;
     int before = 0;

@@ -112,7 +112,7 @@ class Multigrid {
   /// solution() is z, including its halo.
   Field<V>& right();
   void cycle(Stream& stream) { cycle(stream, false); }
-  /// cycle() if kernels write r by take() of this Beginning instead of into right().
+  /// For kernels that write r by take() of this Beginning instead of into right(); cycle() then gets it, too.
   template <class A>
   Beginning<V, A> beginning() {
     Beginning<V, A> made;

@@ -44,8 +44,8 @@ class SharedGrid {
   /// and a bring() that allocates cannot be recorded in a Graph. Throws MemoryError.
   template <class V>
   void prepare(Stream& stream) const;
-  /// Fills the halo of this rank's part of a field with values of other ranks. early: the kernel may be
-  /// launched while the previous one of the stream still runs.
+  /// Fills the halo of this rank's part of a field with values of other ranks. early: if the exchange is a
+  /// kernel, it may be launched while the previous kernel of the stream still runs.
   template <class V>
   void bring(Stream& stream, Field<V>& field, bool early = false) const;
   /// direct(): whether bring() can be recorded in a Graph; by_peers(): whether bring() is a single kernel on
