@@ -6,9 +6,9 @@
 //            the accuracy (error of the impedance at most 0.4/n² over layers). The least height over all
 //            frequencies and points is used, with two or more cells in a layer
 //   across   half of the distance between a site and its neighbour
-//   bodies   faces at the sides of boxes near sites; the cells at these faces have a third of the body's
-//            smallest side, or of its distance from the sites if that is less; three or more cells from side
-//            to side, for sources six or more
+//   bodies   faces at the sides of boxes near sites; the cells at these faces are as wide as a third of the
+//            body's smallest side, or of its distance from the sites if that is less; three or more cells
+//            from side to side, for sources six or more
 #pragma once
 
 #include <string>
@@ -30,11 +30,12 @@ double ground_without_air(const Description& earth, const std::vector<Vector3>& 
 /// must be known. Returns the reasons, as lines for the user.
 std::vector<std::string> ask_for_earth(const Description& earth, GridRequest& wanted);
 
-/// Adds the cell widths that layers containing sources need. Cell height: a sixth of the layer. Cell width
-/// within five layer thicknesses of the source: a fifth of the thickness, if the layer is more resistive than
-/// its neighbours and a receiver is near, because its field then decays within that distance. If some of a
-/// source's current flows vertically: faces at the nearer interface and at the same distance on the source's
-/// other side, so that the source is in the middle of a cell. Returns the reasons, as lines for the user.
+/// Adds the cell widths that layers containing sources need. Cell height: a sixth of the layer's thickness.
+/// Cell width within five layer thicknesses of the source: a fifth of the thickness, if the layer is more
+/// resistive than its neighbours and a receiver is near, because its field then decays within that distance.
+/// If some of a source's current flows vertically: faces at the nearer interface and at the same distance on
+/// the source's other side, so that the source is in the middle of a cell. Returns the reasons, as lines for
+/// the user.
 std::vector<std::string> ask_for_layers_of_sources(const Description& earth, GridRequest& wanted);
 
 /// Adds the cell widths that bodies below and between sources and receivers need: faces at the sides of

@@ -1,8 +1,8 @@
 // Estimated errors of fields and responses, from a second run on another mesh, the companion
 // (simulation/stated_errors.hpp).
 //
-// The error of E or H at a receiver is that of the vector: e = |Δ|/1.6 of all recorded components, Δ the
-// difference of the two runs; for a single component the field, and with it Δ, would cross zero. The error of
+// The error of E or H at a receiver is that of the vector of its recorded components: e = |Δ|/1.6, Δ the
+// difference of the two runs. A single component of the field, and with it of Δ, may cross zero. The error of
 // an impedance is that of the element that differs most, relative to √((|Z_en|² + |Z_ne|²)/2): e = |ΔZ|/1.5.
 // From e follow the errors of apparent resistivities, 2|Z||δZ|/(ωμ₀), and of phases, |δZ|/|Z|.
 #pragma once

@@ -40,7 +40,7 @@ std::vector<double> contrasts_of_cells(const EarthModel& cells, double easting, 
   return heights;
 }
 
-/// Plans cells for bodies as small as the bodies need, or as a maximum number of cells allows.
+/// Plans a mesh with cells as small as bodies need, or wider ones if the number of cells would be too large.
 GridPlan plan_with_bodies(const Description& earth, const GridRequest& wanted,
                           std::vector<std::string>& reasons) {
   constexpr std::size_t many = 1'000'000, times = 3;

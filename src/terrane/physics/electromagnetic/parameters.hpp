@@ -25,7 +25,7 @@ enum class Strike { none, north, east };
 inline constexpr std::array<std::string_view, 3> strike_names{"none", "north", "east"};
 
 struct Parameters {
-  double tolerance = 1e-8;           ///< relative, of the residual
+  double tolerance = 1e-8;           ///< relative residual at which a solve ends
   double receiver_tolerance = 1e-5;  ///< largest relative change at a receiver in the last iteration
   int most_iterations = 300;         ///< limit for COCG; 7 to 20 are usual
   Rough rough = Rough::automatic;

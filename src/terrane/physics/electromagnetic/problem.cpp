@@ -91,8 +91,8 @@ namespace {
 double bytes_of_levels(const TensorMesh& mesh) {
   return 22 + 3.5 * solve::points_of_coarser_levels({mesh.up(), mesh.northing(), mesh.easting()});
 }
-/// Unknowns of a box with the halos of arrays on CPUs, which are five points on average over vectors and
-/// levels.
+/// Unknowns of a box with the halos of arrays on CPUs, which are five points per axis, on average over
+/// vectors and levels.
 double with_layers(const IndexBox<3>& box) {
   double points = 3;
   for (int axis = 0; axis < 3; ++axis) points *= static_cast<double>(box.size(axis)) + 5;
@@ -117,9 +117,10 @@ double Problem::field_memory(bool on_gpu) const {
 
 double Problem::field_memory_on_ranks(int ranks) const {
   if (ranks <= 1) return field_memory(false);
-  // Levels extend three points beyond a part, where ranks repeat the work of their neighbours; for coarse
-  // levels the fraction is larger. Messages contain these points of b and u of the four cycles, and one point
-  // of vectors, sent and received. Every rank stores the coarse levels entirely, and messages for them.
+  // Multigrid levels extend three points beyond a rank's part, where the rank repeats the work of its
+  // neighbours; on coarse levels these points are a larger fraction. Messages contain these points of b and u
+  // of the four cycles, and one point of vectors, sent and received. Every rank stores the coarse levels
+  // entirely, and messages for them.
   constexpr double coarse = 1.5, of_messages = 4.0 / 3 * 4 * 2 * 8, of_vectors = 2 * 3 * 16,
                    most_whole = 32768;
   constexpr double of_levels = 30;  // bytes per unknown, at most
@@ -399,7 +400,7 @@ void Problem::warn_of_walls(std::vector<std::string>& lines) const {
     }
   if (plane)
     for (const auto& p : receivers) look(p);
-  // In a good conductor waves may decay before they reach the bottom, even if it is near.
+  // In a good conductor waves decay before they reach a near bottom; then the bottom does not count.
   double died = 0;
   const std::size_t i = cell_of(mesh.easting(), receivers.front()[0]),
                     j = cell_of(mesh.northing(), receivers.front()[1]);
@@ -408,7 +409,8 @@ void Problem::warn_of_walls(std::vector<std::string>& lines) const {
       died += (mesh.up()[k + 1] - mesh.up()[k]) / skin_depth(sigma, slowest);
   if (died < 3) nearest = std::min(nearest, below);
   const char* beside = plane ? "receiver" : "source";
-  // A planned mesh was planned with the medium below it.
+  // A planned mesh was planned with the medium below it, which `wave` may not include: so the limit
+  // is lower.
   const double share = planned ? 0.2 : 0.49;
   if (nearest < share * std::min(wave, farthest))
     lines.push_back(
@@ -423,7 +425,7 @@ void Problem::warn_of_walls(std::vector<std::string>& lines) const {
         length_text(nearest), length_text(offset)));
 }
 
-// The vertical current of a dipole acts at the middle of its cell if the next cell is a different medium.
+// Warns of dipoles near a contrast above or below: their vertical current acts at the middle of the cell.
 void Problem::warn_of_upright(std::vector<std::string>& lines) const {
   constexpr double alike = 1.5, some = 0.25;
   const auto& up = mesh.up();

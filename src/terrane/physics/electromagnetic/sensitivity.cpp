@@ -174,7 +174,7 @@ std::vector<Z> Sensitivity::changes_of(std::size_t n, std::span<const double> v)
   return changes;
 }
 
-/// row_c += −iωμ₀ Σ σV/4 λ E, summed over the twelve edges of cell c.
+/// row_c += −iωμ₀ Σ σV/4 λ E over the twelve edges of each cell c.  sent: λ; field: E
 void Sensitivity::add_products(double omega_mu, const Sigma& sigma, const EdgeValues& sent,
                                const EdgeValues& field, std::span<Z> row) const {
   for (int axis = 0; axis < 3; ++axis) {

@@ -1,12 +1,14 @@
-// Derivatives of data with respect to m = ln σ of each cell; σ along all axes changes by the same factor.
+// Derivatives of data with respect to m = ln σ of each cell; σ along all axes changes by the same factor. A
+// and s V: grid/maxwell.hpp; E: field on edges; v = δm: change of the model; w: weights of the data.
 //
 //   A δE = −iωμ₀ δ(sV) E,   δ(sV) of an edge = Σ over its four cells of σ V/4 δm
 //   J v = Q δE + δQ E            Q: interpolation to receivers; depends on σ (survey/sampling.hpp)
 //   Jᵀ w:  A λ = Qᵀ w  (A = Aᵀ: the same solver),  (Jᵀ w)_c = −iωμ₀ Σ of its twelve edges σV/4 λ E, and δQᵀ
 //
 // Jᵀ is transposed, not conjugated: the gradient of ½ Σ |W (d − d_obs)|² is Re Jᵀ w with w = W² conj(d −
-// d_obs). Known fields (of plane waves over the layers at the sides, of a source over layers) are held
-// constant: their dependence on the cells at the sides of the mesh is neglected.
+// d_obs), d computed and d_obs observed data, 1/W their uncertainties. Known fields (of plane waves over the
+// layers at the sides, of a source over layers) are held constant: their dependence on the cells at the sides
+// of the mesh is neglected.
 #pragma once
 
 #include <functional>

@@ -2,9 +2,10 @@
 //
 //   E = Z H (horizontal),   H_u = T_e H_e + T_n H_n
 //
-// E and H have one column for each polarisation: Z = E H⁻¹ and T = H_u H⁻¹ do not depend on the amplitude of
-// the waves. Time e^{+iωt}: over a half space Z_en = −Z, Z_ne = Z = √(iωμ₀/σ), phases −135° and 45°. In the
-// frame of magnetotellurics (x north, y east, z down) Z_xy = Z_ne, Z_yx = Z_en, T_x = −T_n, T_y = −T_e.
+// Z: impedance; T: tipper; e, n, u: components along east, north, up. E and H have one column for each
+// polarisation: Z = E H⁻¹ and T = H_u H⁻¹ do not depend on the amplitude of the waves. Time e^{+iωt}: over a
+// half space Z_en = −Z, Z_ne = Z = √(iωμ₀/σ), phases −135° and 45°. In the frame of magnetotellurics (x
+// north, y east, z down) Z_xy = Z_ne, Z_yx = Z_en, T_x = −T_n, T_y = −T_e.
 #pragma once
 
 #include <utility>

@@ -101,7 +101,8 @@ Line line(const LayeredEarth& earth, double omega, double lambda, bool electric)
   return {earth, std::move(gamma), std::move(z)};
 }
 
-/// The limit of a sequence by Wynn's ε algorithm: from the even column that changes least.
+/// The limit of a sequence by Wynn's ε algorithm: the value of the even columns that changes least from one
+/// column to the next.
 Z limit_of(const std::vector<Z>& sums) {
   std::vector<Z> before(sums.size() + 1), now = sums;
   Z best = sums.back(), last = sums.back();
@@ -238,6 +239,7 @@ void add_horizontal(const LayeredEarth& earth, double omega, double from, double
   out.h[2] += -one_i * 2.0 * quarter * s / (omega * permeability) * sums[5];
 }
 
+/// Adds the field of a vertical electric dipole of moment m (other symbols as in layered.hpp):
 /// (E_x, E_y) = m/(2πσ_v') ∫ V_v^e λ² J₁ (cos φ, sin φ),  E_z = m/(2πσ_vσ_v') ∫ I_v^e λ³ J₀,
 /// (H_x, H_y) = m/(2πσ_v') ∫ I_v^e λ² J₁ (−sin φ, cos φ);  σ_v' at the source.
 void add_vertical(const LayeredEarth& earth, double omega, double from, double to, const Offset& offset,
@@ -272,6 +274,7 @@ DipoleField electric_dipole(const LayeredEarth& earth, double hertz, const std::
   return field;
 }
 
+/// For a moment m (other symbols as in layered.hpp):
 /// (E_x, E_y) = m/2π ∫ V_i^h λ² J₁ (sin φ, −cos φ),  (H_x, H_y) = m/2π ∫ I_i^h λ² J₁ (cos φ, sin φ),
 /// H_z = −i m/(2πωμ₀) ∫ V_i^h λ³ J₀
 DipoleField vertical_magnetic_dipole(const LayeredEarth& earth, double hertz,
@@ -302,7 +305,7 @@ using Place = std::array<double, 3>;
 /// Offset from source `from` to receiver `to`; shifted sideways if the receiver is almost vertically above or
 /// below.
 Offset aside(const Place& from, const Place& to) {
-  constexpr double least = 1e-5;  // least horizontal distance over height; fields change by as much
+  constexpr double least = 1e-5;  // least ratio to the vertical distance; fields change by this part
   const double e = to[0] - from[0], n = to[1] - from[1], rho = std::hypot(e, n),
                nearest = least * std::max(std::abs(to[2] - from[2]), 1e-6);
   return rho > nearest ? Offset{rho, e / rho, n / rho} : Offset{nearest, 1, 0};

@@ -6,10 +6,14 @@
 //   TM   γ² = σ_h (λ²/σ_v + iωμ₀),  Z = γ/σ_h          TE   γ² = λ² + iωμ₀ σ_h,  Z = iωμ₀/γ
 //   dV/dz = −γ Z I + v,   dI/dz = −(γ/Z) V + i
 //
-// V_i, I_i: response to a unit i at the source; V_v, I_v: to a unit v. At the end of a layer the reflection
-// coefficient is Γ = (r + Γ' e^{−2γ'h'})/(1 + r Γ' e^{−2γ'h'}), r = (Z' − Z)/(Z' + Z), primes for the next
-// layer. All exponents are negative. For a horizontal dipole of moment Il along x, with the superscripts e
-// for TM and h for TE:
+// V, I: voltage and current; i, v: their sources. V_i, I_i: response to a unit i at the source; V_v, I_v: to
+// a unit v. At the end of a layer the reflection coefficient is
+//
+//   Γ = (r + Γ' e^{−2γ'h'})/(1 + r Γ' e^{−2γ'h'}),   r = (Z' − Z)/(Z' + Z)
+//
+// with primes for the next layer, and h' its thickness. All exponents are negative. For a horizontal dipole
+// of moment Il along x, with the superscripts e for TM and h for TE, J_n = J_n(λρ), and a receiver at the
+// horizontal distance ρ and the azimuth φ from x:
 //
 //   E_x = −Il/4π ∫ [(V_i^e + V_i^h) J₀ − cos 2φ (V_i^e − V_i^h) J₂] λ dλ
 //   E_y = Il/4π sin 2φ ∫ (V_i^e − V_i^h) J₂ λ dλ        E_z = Il cos φ/(2πσ_v) ∫ I_i^e λ² J₁ dλ
@@ -72,8 +76,9 @@ DipoleField vertical_magnetic_dipole(const LayeredEarth& earth, double hertz,
 DipoleField wire(const LayeredEarth& earth, double hertz, std::span<const std::array<double, 3>> points,
                  double current, const std::array<double, 3>& receiver);
 
-/// The impedance E/H of a plane wave from above at the top interface, ohm. Recursion from below: Z = z_j (Z +
-/// z_j t)/(z_j + Z t), t = tanh(k_j h_j), k = √(iωμ₀σ), z = iωμ₀/k.
+/// The impedance E/H of a plane wave from above at the top interface, ohm. Recursion from below:
+/// Z = z_j (Z + z_j t)/(z_j + Z t), t = tanh(k_j h_j), k = √(iωμ₀σ), z = iωμ₀/k, h_j the thickness of layer
+/// j.
 std::complex<double> plane_wave_impedance(const LayeredEarth& earth, double hertz);
 
 }  // namespace terrane::electromagnetic

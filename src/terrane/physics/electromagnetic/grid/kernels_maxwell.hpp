@@ -1,5 +1,5 @@
-// The kernels of maxwell.hpp: the computation at one edge or node. a: the axis of the edge, b and e the other
-// two axes.
+// The kernels of maxwell.hpp, with its symbols: the computation at one edge or node. a: the axis of the edge,
+// b and e the other two axes.
 #pragma once
 
 #include "terrane/parallel/reduce/tree.hpp"
@@ -44,7 +44,7 @@ struct MetricView {
   }
 };
 
-/// s V of an edge: the sum of σV/4 over the four cells around the edge.
+/// s V of an edge: the sum of σV/4 over the four cells around the edge, V the volume of a cell.
 template <int A>
 struct EdgeVolume {
   static constexpr int B = (A + 1) % 3, E = (A + 2) % 3;
@@ -113,7 +113,7 @@ TERRANE_FN Number over_diagonal(const MetricView& m, double w, const Real& s, co
       m.h<A>(q) * (m.d<B>(q) * (m.below<E>(q) + m.above<E>(q)) + m.d<E>(q) * (m.below<B>(q) + m.above<B>(q)));
   return solve::Values<Number>::divided(at(r, q), diagonal, w * at(s, q));
 }
-/// z = damping r/D
+/// A damped Jacobi step: z = damping r/D, D the diagonal of A.
 template <int A>
 struct Jacobi {
   MetricView m;
@@ -127,7 +127,8 @@ struct Jacobi {
   }
 };
 
-/// Gᵀ f at a node; `value` returns the values on edges, already divided by the widths of their cells.
+/// The divergence Gᵀ f at a node of a field f on edges; `value` returns the values on edges, already divided
+/// by the widths of their cells.
 template <class Value>
 TERRANE_FN Number divergence_of(const Place& node, const Value& value) {
   return value.template along<0>(node) - value.template along<0>(node.template moved<0>(1)) +
@@ -135,7 +136,7 @@ TERRANE_FN Number divergence_of(const Place& node, const Value& value) {
          (value.template along<2>(node) - value.template along<2>(node.template moved<2>(1)));
 }
 
-/// Edge values divided by the width of the cell, for divergence_of(): Edges E/h, Currents sV E/h.
+/// Edge values divided by the width h of the cell, for divergence_of(): Edges has E/h, Currents sV E/h.
 struct Edges {
   MetricView m;
   In e[3];
@@ -153,7 +154,7 @@ struct Currents {
   }
 };
 
-/// out = Gᵀ E
+/// out = Gᵀ E, the divergence of E at nodes.
 struct Divergence {
   Edges edges;
   Out out;
@@ -161,7 +162,7 @@ struct Divergence {
     put(out, k, j, i, divergence_of({k, j, i}, edges));
   }
 };
-/// out = Gᵀ b − q
+/// out = Gᵀ b − q at nodes.
 struct DivergenceLeft {
   Edges b;
   In q;
@@ -170,7 +171,7 @@ struct DivergenceLeft {
     put(out, k, j, i, divergence_of({k, j, i}, b) - q(k, j, i));
   }
 };
-/// out = iωμ₀ Gᵀ(sV E)
+/// out = iωμ₀ Gᵀ(sV E), the divergence of A E at nodes.
 struct CurrentDivergence {
   Currents currents;
   double w;
@@ -179,7 +180,7 @@ struct CurrentDivergence {
     put(out, k, j, i, turned(w, divergence_of({k, j, i}, currents)));
   }
 };
-/// δV of edges; δ: complex conductivity minus the real conductivity of the networks.
+/// δV of edges, as s V but for the complex conductivity minus the real conductivity of the networks.
 struct BeyondView {
   Real re[3], im[3];
   template <int A>
@@ -187,7 +188,7 @@ struct BeyondView {
     return {at(re[A], q), at(im[A], q)};
   }
 };
-/// q += iωμ₀ δV p
+/// q += iωμ₀ δV p on edges, δV as in BeyondView.
 template <int A>
 struct AddBeyond {
   double w;
@@ -199,7 +200,7 @@ struct AddBeyond {
     put(q, k, j, i, q(k, j, i) + turned(w, beyond.template of<A>(here) * at(p, here)));
   }
 };
-/// δV E/h
+/// δV E/h on edges, for divergence_of().
 struct BeyondCurrents {
   Edges edges;
   BeyondView beyond;
@@ -208,7 +209,7 @@ struct BeyondCurrents {
     return beyond.of<A>(q) * edges.along<A>(q);
   }
 };
-/// out += iωμ₀ Gᵀ(δV E)
+/// out += iωμ₀ Gᵀ(δV E) at nodes, δV as in BeyondView.
 struct AddBeyondDivergence {
   BeyondCurrents currents;
   double w;
@@ -217,8 +218,8 @@ struct AddBeyondDivergence {
     put(out, k, j, i, out(k, j, i) + turned(w, divergence_of({k, j, i}, currents)));
   }
 };
-/// |Gᵀ(b − iωμ₀ sV x)|² at a node and the sum of the squares of its terms with currents: two values for nodes
-/// in the earth, then two for nodes in air.
+/// For Charges: |Gᵀ(b − iωμ₀ sV x)|² at a node, and the sum of squares of the terms of this divergence with
+/// currents: two values for nodes in the earth, then two for nodes in air.
 struct ChargeError {
   Currents currents;
   double w;
@@ -301,7 +302,8 @@ struct GiveCells {
   }
 };
 
-/// p = z + β p on all edges. value[a]: z on the edge along a at indices `here`, if there is one.
+/// The next direction of conjugate gradients: p = z + β p on all edges. value[a]: z on the edge along a at
+/// indices `here`, if there is one.
 struct Direction {
   Inside inside;
   const StepNumbers* numbers;
@@ -456,7 +458,7 @@ struct AdvanceAll {
   }
 };
 
-/// z = r/D on all edges; returns rᵀz.
+/// z = r/D on all edges, D the diagonal of A; returns rᵀz.
 struct JacobiAll {
   Inside inside;
   MetricView m;
@@ -563,7 +565,7 @@ struct FirstCharge {
   }
 };
 
-/// (G φ)_a at an edge, in double precision.
+/// The gradient (G φ)_a of a potential at an edge along axis a, in double precision.
 template <int A, class T>
 TERRANE_FN Number gradient(const MetricView& m, const ComplexView<const T>& phi, const Place& q) {
   const Complex<T> high = at(phi, q), low = at(phi, q.moved<A>(-1));
@@ -572,7 +574,7 @@ TERRANE_FN Number gradient(const MetricView& m, const ComplexView<const T>& phi,
   return m.below<A>(q) * difference;
 }
 
-/// t_a = r_a − iωμ₀ sV G φ/(iωμ₀)
+/// Right-hand side of a component's cycle: t_a = r_a − iωμ₀ sV z with z = G φ/(iωμ₀), φ the first potential.
 template <int A, class T>
 struct WithoutGradient {
   MetricView m;
@@ -589,7 +591,7 @@ struct WithoutGradient {
   }
 };
 
-/// sV (G φ + iωμ₀ y)/h
+/// sV (G φ + iωμ₀ y)/h for divergence_of(): φ the first potential, y the solutions for the components.
 template <class T>
 struct BlockCurrents {
   MetricView m;
@@ -618,7 +620,8 @@ struct SecondCharge {
   }
 };
 
-/// z = y + G(φ₁ + φ₂)/(iωμ₀), with the scale removed.
+/// The result of the block, divided by its scale: z = y + G(φ₁ + φ₂)/(iωμ₀), with the solutions y for the
+/// components and φ₁, φ₂ for the potential.
 template <class T>
 struct BlockSum {
   MetricView m;
@@ -644,7 +647,7 @@ struct WriteBlockSum {
   }
 };
 /// z on all edges by BlockSum; all values are read before any is written, as in AdvanceAll. Returns rᵀz.
-/// Writes: whether z is stored.
+/// Writes: whether z is stored; if not, only rᵀz is computed.
 template <class T, bool Writes>
 struct BlockSums {
   Inside inside;
@@ -673,7 +676,7 @@ struct BlockSums {
     product += left[A] * value[A];
   }
 };
-/// p = z + β p, where z is computed anew by BlockSum instead of stored.
+/// The next direction of conjugate gradients, p = z + β p; z is not stored but computed anew by BlockSum.
 template <class T>
 struct DirectionOfBlock {
   Direction direction;

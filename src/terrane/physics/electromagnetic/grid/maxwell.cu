@@ -302,14 +302,14 @@ struct MaxwellSolver<T>::Parts {
   Metric metric;
   EdgeShare share;
   Index together;              // every rank stores levels with fewer points than this entirely
-  solve::SharedMemory memory;  // of cycles: all on the CPU, where they run one after another; some on devices
+  solve::SharedMemory memory;  // shared by cycles that run one after another: on the CPU all of them
   EdgeSpace space;
   bool rough = false, diagonal = false;
   double w = 0;                           // ωμ₀
   std::array<solve::Field<double>, 3> s;  // s V
   bool complex = false;
   std::array<std::array<solve::Field<double>, 3>, 2> beyond;  // real and imaginary part of δV if `complex`
-  std::unique_ptr<Cycle> potential;                           // B_K
+  std::unique_ptr<Cycle> potential;                           // cycle B_K of maxwell.hpp
   std::array<std::unique_ptr<Cycle>, 3> component;
   solve::Field<Complex<T>> phi;           // solution of the first potential cycle, kept during the second
   EdgeVector left, correction, smoothed;  // vectors of the Jacobi steps, after set_rough(true)
@@ -389,8 +389,8 @@ struct MaxwellSolver<T>::Parts {
   }
 
   /// The multigrid cycle for component a. Conductances: c_a = d_b d_e/d_a, with Neumann conditions at the
-  /// ends of axis a; c_b = h_a d_e/h_b, with Dirichlet conditions at the ends of axis b. Both are products of
-  /// h or d across the axis and of 1/d or 1/h along the axis.
+  /// ends of axis a; c_b = h_a d_e/h_b, with Dirichlet conditions at the ends of axis b (h: widths of cells,
+  /// d: distances of their centres). Both are products of h or d across the axis and of 1/d or 1/h along it.
   std::unique_ptr<Cycle> component_cycle(int a) {
     solve::ProductNetwork network;
     network.part = share.edges[static_cast<std::size_t>(a)];
@@ -478,7 +478,7 @@ struct MaxwellSolver<T>::Parts {
     const auto of = [&](std::size_t part, std::size_t a) { return beyond[part][a].view(); };
     return {{of(0, 0), of(0, 1), of(0, 2)}, {of(1, 0), of(1, 1), of(1, 2)}};
   }
-  /// q += iωμ₀ δV p, and the divergence of this term is added to that of q.
+  /// q += iωμ₀ δV p, with δV of BeyondView; the divergence of this term is added to that of q.
   void add_beyond(const EdgeVector& p, EdgeVector& q) {
     for_axes([&](auto axis) {
       constexpr int a = axis;
@@ -650,7 +650,7 @@ struct MaxwellSolver<T>::Parts {
                Jacobi<a>{view(), w, damping, std::as_const(s[a]).view(), r.e[a].view(), z.e[a].view()});
     });
   }
-  /// left = r − A z
+  /// Computes the residual after z: left = r − A z.
   void what_is_left(const EdgeVector& r, EdgeVector& z) {
     apply(z, left);
     space.subtract(r, left, left);

@@ -2,9 +2,10 @@
 //
 //   A = Cᵀ V C + iωμ₀ diag(s V),   b = −iωμ₀ J V            time e^{+iωt}, tangential E = 0 on the walls
 //
-// C: curl of edges on faces; s V of an edge = Σ over its four cells of σ V/4, σ of the cell along the edge. A
-// row is multiplied by the volume of its edge, so A = Aᵀ (not Hermitian), and with G, the gradient of nodes
-// along edges, A G = iωμ₀ s V G: C G = 0 exactly.
+// C: curl of edges on faces; V: volumes of faces, edges or cells; J: current density of the source; s V of an
+// edge = Σ over its four cells of σ V/4, σ of the cell along the edge. A row is multiplied by the volume of
+// its edge, so A = Aᵀ (not Hermitian), and with G, the gradient of nodes along edges, A G = iωμ₀ s V G: C G =
+// 0 exactly.
 //
 // Edges are numbered along their axis by the cell, 0 … n−1, and across it by the interior node, 0 … n−2. So
 // edge q of axis a leads from interior node q−1 to node q of that axis.
@@ -99,7 +100,7 @@ class MaxwellSolver {
   MaxwellSolver(const MaxwellSolver&) = delete;
   MaxwellSolver& operator=(const MaxwellSolver&) = delete;
 
-  /// The first call allocates memory: 53 bytes per unknown. Throws MemoryError.
+  /// Whether the Jacobi steps are done. The first call allocates 53 bytes per unknown. Throws MemoryError.
   void set_rough(bool rough);
   /// Uses the diagonal of A as preconditioner instead of the block, as Commer, Maia & Newman (2010), for
   /// comparison.
@@ -115,7 +116,8 @@ class MaxwellSolver {
 
   /// q = A p, and the divergence of q. Fills the halo of p.
   void apply(EdgeVector& p, EdgeVector& q);
-  /// z = B r. scale: factor that brings r to order one, so that single precision suffices.
+  /// z = B r, B the preconditioner. scale: factor that brings r to order one, so that single precision
+  /// suffices.
   void precondition(const EdgeVector& r, EdgeVector& z, double scale);
   /// COCG from the initial value of x. b: a vector() after complete().
   solve::SolveReport solve(const EdgeVector& b, EdgeVector& x, const solve::Stopping& stopping);

@@ -44,7 +44,8 @@ class FieldModel {
   const std::vector<FieldDatum>& data() const { return data_; }
   const Outcome& outcome() const { return sensitivity_.outcome(); }
 
-  /// times(): changes of the data for changes v [cells] of ln σ. transposed_times(): w [data] → [cells].
+  /// times(): changes of the data for changes v [cells] of ln σ. transposed_times(): the
+  /// transpose of times(), from w [data] to [cells].
   std::vector<Z> times(std::span<const double> v);
   std::vector<Z> transposed_times(std::span<const Z> w);
   /// Rows of J for some data, site by site, so that data of a site share its solves. Rank 0 receives the rows
@@ -83,7 +84,7 @@ class FieldRanks : public std::enable_shared_from_this<FieldRanks> {
   FieldRanks(Comm& comm, const Problem& problem, const std::vector<std::size_t>& places, Device device,
              int threads, std::shared_ptr<solve::Workers> workers);
   ~FieldRanks();
-  /// Computes the model of `problem`, which differs from earlier ones only in conductivity, isotropic.
+  /// Computes the model of `problem`, which differs from earlier ones only in its (isotropic) conductivity.
   std::shared_ptr<FieldModel> model(const Problem& problem, Progress* progress);
   /// Whether a rank has failed: then the other ranks no longer wait, and requests throw Error.
   bool parted() const { return parted_; }

@@ -4,13 +4,13 @@
 //   parts   amplitude_phase: ln|d| and arg d, on the branch nearest to the observed phase; they depend almost
 //           linearly on the logarithm of the model, and one relative uncertainty suits all data;
 //           real_imaginary: Re d and Im d, V/m or A/m
-//   J       Re and Im of c ∂d/∂m, c = 1/d or 1
+//   J       Re and Im of c ∂d/∂m, c = 1/d or 1, m: the model
 //
 // For plane waves, d are impedances and tippers, whose derivatives are weighted sums of those of fields
 // (transfer.hpp). ln|Z| is (ln ρ_a)/2 plus a constant. Impedances ee and nn and tippers, which are zero over
 // layers, always enter with real and imaginary parts.
 //
-//   Jᵀ w    Re Σ c (w₁ − i w₂) ∂d/∂m
+//   Jᵀ w    Re Σ c (w₁ − i w₂) ∂d/∂m over all d; w₁, w₂: the values in w of the two real data of d
 //   model   the resistivity of each active cell, Ω·m; the inversion uses its logarithm
 //
 // A sensitivity is the product of two fields, of the source and of a source at the receiver

@@ -2,9 +2,10 @@
 // names no medium.
 //
 // Candidates are three ρ per decade from 0.1 to 1e5 Ω·m, then twelve around the best. For each, the fields F
-// of all sources over a half-space below air are computed by Hankel transforms; the one with the least Σ |ln
-// |d| − ln |F(ρ)||² is chosen. Sources and receivers lie on the ground; the formulas do not allow points on
-// an interface, so they are moved down by a thousandth of the least distance between them.
+// of all sources over a half-space below air are computed by Hankel transforms; the ρ with the least sum of
+// (ln |d| − ln |F(ρ)|)² over the measured fields d is chosen. Sources and receivers lie on the ground; the
+// formulas do not allow points on an interface, so they are moved down by a thousandth of the least distance
+// between them.
 #pragma once
 
 #include <optional>

@@ -66,7 +66,7 @@ class FieldTable {
   const std::vector<std::size_t>& place() const { return place_; }
   std::string where(std::size_t row) const { return data_.where(row); }
   bool has(const std::string& name) const { return data_.find(name) != nullptr; }
-  /// Throws InputError at inversion.observed: the column has numbers written for no value.
+  /// Throws InputError at inversion.observed: the column contains numbers that stand for "no value".
   void expect_values(const Config& table, const std::string& name) const {
     if (const auto* column = data_.find(name)) refuse_written_for_none(table, "observed", *column);
   }
@@ -286,7 +286,8 @@ void add_measured(MeasuredFields& measured, const Survey& survey, const std::vec
   }
 }
 
-/// Throws InputError: values that weigh something are numbers that programs write where there is no value.
+/// Throws InputError: values that are not marked as missing contain numbers that programs write for "no
+/// value".
 void expect_values(const Config& job, const Survey& survey, std::size_t which) {
   const auto* sigma = column_of(survey, which, "_uncertainty");
   for (const char* end : {"_real", "_imag"}) {
@@ -440,7 +441,8 @@ double error_of_impedances(const Config& job, const Survey& survey) {
 }
 
 /// Settings for [simulation] of a planned mesh, if the job has none: cells for which the largest
-/// discretisation error of impedances is at most 0.8 of the data's uncertainty, and a fifth of it on average.
+/// discretisation error of impedances is at most 0.8 of the data's uncertainty, and the mean error a fifth of
+/// the uncertainty.
 /// With n cells per skin depth vertically, errors of impedances over layers are at most 0.4/n²
 /// (earth_widths.hpp).
 std::string cells_for_errors(const Config& job, const Survey& survey, std::vector<std::string>& notes) {
@@ -577,7 +579,7 @@ class FieldData final : public inversion::Dependence {
   MeasuredFields measured_;
   Parts parts_ = Parts::amplitude_phase;
   bool in_memory_ = true;      ///< whether the entries of J are stored
-  std::optional<Config> job_;  ///< used for finer meshes
+  std::optional<Config> job_;  ///< for simulations on finer meshes
 };
 
 // ---- from the job ----
@@ -695,7 +697,8 @@ void FieldData::choose(const Runtime& runtime) {
 }
 
 /// Memory on this machine. Each rank has a solver, which may be on a GPU, and the fields of all sources.
-/// While a step is searched, those of the previous model remain, unless the entries of J replace them.
+/// While a step is searched, the solver and the fields of the previous model remain too, unless the entries
+/// of J replace them.
 double FieldData::memory_needed(const Runtime& runtime) const {
   const double cells = static_cast<double>(earth().mesh.size()),
                solves = static_cast<double>(earth().solves()),
@@ -817,8 +820,8 @@ std::vector<double> FieldData::scale_of_errors(const std::vector<double>& data) 
   return scale;
 }
 
-/// The error is second-order: halving the cells removes three quarters of it, which is `difference`. Both
-/// numbers of a datum get the error of their vector; phases that differ by 2π are equal.
+/// The error is second-order: halving the cells removes three quarters of it, so it is 4/3 of `difference`.
+/// The two real data of a complex one get the error of their vector; phases that differ by 2π are equal.
 std::vector<double> FieldData::errors_by(const std::vector<double>& data,
                                          const std::vector<double>& difference) const {
   constexpr double of_second_order = 4.0 / 3;

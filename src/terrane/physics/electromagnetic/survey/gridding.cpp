@@ -315,7 +315,8 @@ std::vector<double> faces_around(const GridRequest& r, const std::vector<Pair>& 
   wishes.insert(wishes.end(), r.finer[axis].begin(), r.finer[axis].end());
   const bool of_earth = axis == 2 && r.plane_waves && !r.finer[2].empty() && r.cell == 0;
   if (of_earth) low = INFINITY, high = -INFINITY;
-  // `low` and `high` do not yet include layers with sources in them, which extend far beyond the sources.
+  // `low` and `high` do not yet include layers with sources in them, which extend far beyond the sources: so
+  // cells of the width `own` are requested only around sources and receivers.
   if (!r.plane_waves) wishes.push_back({low, high, own, r.growth});
   for (const auto& wish : r.finer[axis]) {
     low = std::min(low, wish.low);

@@ -72,7 +72,8 @@ std::vector<Z> plane_wave(const TensorMesh& mesh, const Layers& layers, int axis
     h.insert(h.begin(), last * std::pow(growth, n));
     sigma.insert(sigma.begin(), own.front());
   }
-  // E_{k−1} = ratio_k E_k, computed upwards from E = 0 at the lowest node; no sum cancels.
+  // E_{k−1} = ratio_k E_k, computed upwards from E = 0 at the lowest node; no sum loses digits by
+  // cancellation.
   std::vector<Z> ratio(h.size() + 1, 0.0);
   for (std::size_t k = 1; k < h.size(); ++k) {
     const Z diagonal = (1.0 - ratio[k]) / h[k - 1] +

@@ -2,15 +2,16 @@
 // the layers around them.
 //
 // E = E_p + E_s, E_p the field over layers with conductivity σ_p:  A E_s = −iωμ₀ (s − s_p)V E_p, E_s = 0 on
-// the walls.
+// the walls (A, s V: grid/maxwell.hpp; s_p V: the same for σ_p).
 //
 // The field of a plane wave from above is horizontal and depends on height only. On the nodes of a mesh it
 // solves the difference equation of the mesh,
 //
 //   −(E_{k+1} − E_k)/h_k + (E_k − E_{k−1})/h_{k−1} + iωμ₀ ½(σ_{k−1} h_{k−1} + σ_k h_k) E_k = 0
 //
-// with E = 1 at the top, and E = 0 at the lower end of 60 further cells below the mesh, each 1.25 times as
-// high as the last. So over a layered earth E_s is zero to rounding error on any mesh.
+// with the height h_k and conductivity σ_k of the cell from node k to k + 1, E = 1 at the top, and E = 0 at
+// the lower end of 60 further cells below the mesh, each 1.25 times as high as the last. So over a layered
+// earth E_s is zero to rounding error on any mesh.
 #pragma once
 
 #include <functional>
@@ -44,7 +45,7 @@ using Background = std::function<std::complex<double>(std::size_t axis, const st
 void fill_contrast(Stream& stream, const Metric& metric, const Sigma& sigma, const Background& background,
                    const EdgeField& primary, double omega_mu, EdgeVector& b);
 
-/// Σ weight · E_p over the edges of a sum.
+/// The sum of weight times E_p over the edges of `sum`.
 std::complex<double> value(const EdgeSum& sum, const Metric& metric, const EdgeField& primary);
 
 }  // namespace terrane::electromagnetic

@@ -196,8 +196,8 @@ std::vector<Piece> pieces(const Axes& axes, const std::array<double, 3>& from,
   return all;
 }
 
-/// Adds ∫ w along a piece: cubic functions have degree 8 along it, for which five Gauss points are exact;
-/// linear ones degree 2, for which two are.
+/// Adds ∫ w along a piece, w the shape functions of edges. Cubic functions have degree 8 along the piece, for
+/// which five Gauss points are exact; linear ones have degree 2, for which two points are exact.
 void add_piece(const Axes& axes, const Piece& piece, double current, const Cubic& cubic, EdgeSum& sum) {
   static constexpr double x5[5] = {-0.906179845938664, -0.5384693101056831, 0, 0.5384693101056831,
                                    0.906179845938664},
@@ -402,8 +402,8 @@ std::optional<Column> column_of(const Axes& axes, const std::vector<double>& sig
   return made;
 }
 
-/// Whether the highest cells of columns within eight cells differ: else the ground is even, and only the rock
-/// varies.
+/// Whether the highest cell that is not air differs between columns within eight cells. If it does not, the
+/// ground is even, and only the rock varies.
 bool ground_rises(const Axes& axes, const std::vector<double>& sigma, const std::array<Index, 3>& cell) {
   constexpr Index around = 8;
   const auto own = column_of(axes, sigma, cell);
@@ -418,8 +418,8 @@ bool ground_rises(const Axes& axes, const std::vector<double>& sigma, const std:
   return false;
 }
 
-/// For a receiver on or in uneven ground that is close enough to cut cells for their fields to matter: the
-/// level below which all cells around it are entirely rock. Else empty.
+/// For a receiver on or in uneven ground, near cells that the surface cuts: the level from which downwards
+/// all cells around it are entirely rock. Else empty.
 std::optional<Index> whole_ground(const Axes& axes, const Conductivity& conductivity,
                                   const std::array<Index, 3>& cell, double height) {
   constexpr double even = 0.2, of_a_cell = 0.25;
@@ -514,8 +514,8 @@ Taken taken_by(const Axes& axes, const Conductivity& sides, std::array<double, 3
   return made;
 }
 
-/// The factor of an edge's weight due to conductivities: σ_t/σ_o, and for a term of Ampère's law times σ of
-/// the receiver's cell.
+/// The factor of an edge's weight due to conductivities: σ_t/σ_o (sampling.hpp); for a term of Ampère's law
+/// this times σ of the receiver's cell.
 std::complex<double> turn_of(const Axes& axes, const Sigma& sigma, const Taken& taken,
                              const std::array<Index, 3>& edge) {
   std::complex<double> turn = 1;

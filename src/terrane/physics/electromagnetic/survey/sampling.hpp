@@ -3,11 +3,12 @@
 // A source is represented by its moments ∫ J w dV on the edges around it. The shape function w of an edge
 // is constant along it and bilinear across; or, if all cells around the source have the same conductivity,
 // quadratic along and bicubic across, which avoids the error of linear functions, p(1−p)(kh)²/2 per axis
-// for a source at the fraction p of a cell. Near the ground and interfaces of layers, w is of higher order
-// only horizontally, and linear vertically. In all cases w is a difference of shape functions of nodes, so
-// a wire has charges only at its ends, Gᵀ(J V) = I (w(end) − w(start)) on the nodes, and a closed loop has
-// none. A dipole beside contrasts is divided between the two nearest edges along its axis. A magnetic
-// dipole is a current around faces of cells, also without charge.
+// for a source at the fraction p of a cell of width h, in a field of wavenumber k. Near the ground and
+// interfaces of layers, w is of higher order only horizontally, and linear vertically. In all cases w is a
+// difference of shape functions of nodes, so a wire has charges only at its ends, and a closed loop has none:
+// Gᵀ(J V) = I (w(end) − w(start)) on the nodes, G the gradient. A dipole beside contrasts is divided between
+// the two nearest edges along its axis. A magnetic dipole is a current around faces of cells, also without
+// charge.
 //
 // The field at a receiver is interpolated on the receiver's own side of contrasts: the component of E
 // normal to a contrast jumps there, and the others have kinks. Along each axis only points in cells are
@@ -26,7 +27,8 @@
 // Contrasts below 20 % are also accounted for: along its own axis not E is continuous from cell to cell but
 // the current density σE, from which E in the receiver's cell follows,
 //
-//   E = Σ w_t σ_t/σ_o E_t,   σ of an edge: mean of its four cells; o: edge beside t, in the receiver's cell
+//   E = Σ w_t (σ_t/σ_o) E_t   over edges t of weight w_t; o: edge beside t, in the receiver's cell; σ of an
+//                             edge: mean of its four cells
 //
 // H = i/(ωμ₀) curl E is known on faces; the weights for H are those of the edges around these faces. Above
 // and below the last faces of the receiver's own side, for example on the ground or the sea floor,

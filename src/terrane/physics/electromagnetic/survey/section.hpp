@@ -28,7 +28,7 @@ double bytes_of_section(const TensorMesh& mesh, int strike);
 CrossSection section_of_ends(const TensorMesh& mesh, const Sigma& sigma, int strike);
 
 /// The primary field of a plane wave, with E along the strike, or with H along the strike and E across. E is
-/// 1 at the low end of the top.
+/// 1 at the top, at the low end of the axis across the strike.
 EdgeField wave_along_strike(const TensorMesh& mesh, const CrossSection& section, double hertz);
 EdgeField wave_across_strike(const TensorMesh& mesh, const CrossSection& section, double hertz);
 

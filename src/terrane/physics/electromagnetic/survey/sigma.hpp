@@ -2,7 +2,8 @@
 //
 //   σ(ω) = (σ' + iσ'') / [1 − m (1 − 1/(1 + (iωτ)^c))]     time e^{+iωt}, σ'' ≥ 0 (model/polarization.hpp)
 //
-// σ' and σ'' may differ by axis; the Cole-Cole factor is the same for all axes.
+// m, τ, c: Cole-Cole parameters of the cell. σ' and σ'' may differ by axis; the Cole-Cole factor is the same
+// for all axes.
 #pragma once
 
 #include <complex>
