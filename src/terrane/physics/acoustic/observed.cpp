@@ -260,9 +260,8 @@ std::vector<std::vector<double>> of_components(const std::string& path, const Da
   return all;
 }
 
-/// Throws InputError if an array does not have the problem's shape [shot, time, receiver] (several
-/// components: [shot, time, component, receiver]), apart from dimensions of length one, and is not
-/// one-dimensional either.
+/// Throws InputError unless an array is one-dimensional, or has the problem's shape [shot, time, receiver]
+/// (several components: [shot, time, component, receiver]), apart from dimensions of length one.
 void check_shape(const std::string& path, const io::Array& array, const Problem& p) {
   const std::size_t shots = p.shots.size(), steps = p.steps(), components = p.record.size(),
                     receivers = p.shots.front().receivers.size();

@@ -90,7 +90,7 @@ struct Layers {
 };
 
 struct Shot {
-  std::vector<Place> sources;  ///< all send the wavelet
+  std::vector<Place> sources;  ///< all of them send the same wavelet
   std::vector<Place> receivers;
 
   template <class Self, class Field>

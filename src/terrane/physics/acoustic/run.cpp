@@ -490,7 +490,7 @@ double bytes_of_snapshots(const Problem& problem, const Settings& settings, bool
   const auto& shown = settings.snapshots;
   if (!shown.any()) return 0;
   const auto nodes = static_cast<double>(shown.nodes(problem.grid).box().count());
-  // One snapshot, as computed and as written.
+  // One snapshot as it is computed, and in single precision as it is written.
   return nodes * ((settings.double_precision ? 16 : 8) + sizeof(float)) +
          (on_disk ? 0 : 2 * shown.bytes(problem));
 }

@@ -18,7 +18,7 @@ struct Settings {
   Task task = Task::modelling;
   bool double_precision = false;
   Keeping keeping = Keeping::automatic;
-  KeptIn kept_in = KeptIn::automatic;  ///< storage of records, for strategies that store records
+  KeptIn kept_in = KeptIn::automatic;  ///< where records are stored, if the strategy stores any
   std::string scratch;                 ///< folder of records on disk; empty: the system's temporary folder
   Index lags = 0;  ///< migration: largest shift of the waves along easting, cells to either side
   /// A change of m = 1/v² from the problem's medium, s²/m², [nodes]. Born modelling: the scatterers.

@@ -100,7 +100,7 @@ class Slope {
     fill(everywhere, [=](Index) { return f; });
     add([&](const NodeIndex&) -> const Row& { return everywhere; }, to);
   }
-  /// The same with f(node, next node on the axis).
+  /// add_times() with a factor f(node, next node on the axis) that varies.
   template <class Factor>
   void add_times(const Factor& f, Shares& to) const {
     const auto a = static_cast<std::size_t>(axis_);

@@ -491,8 +491,8 @@ namespace {
 /// Sets which other data give a lower limit of the error of each datum, [time, receiver]. If rock has a
 /// temperature of its own, errors begin at the sides of warm bodies and reach all receivers: the limit is
 /// their rms. Around a source, whose closed form is contained in the data, errors are due to other rock, and
-/// differ a thousandfold between receivers: the limit is the receiver's own rms over times from a quarter
-/// earlier to a quarter later.
+/// differ a thousandfold between receivers: the limit is the receiver's own rms over times between 0.8
+/// and 1.25 of the datum's time.
 void judge_by_others(bool warm_rock, std::size_t receivers, JudgedData& judged) {
   if (warm_rock) {
     judged.of_mean = 1;

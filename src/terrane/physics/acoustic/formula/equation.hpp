@@ -17,7 +17,7 @@ enum class Equation {
   tti                ///< the axis is tilted, differently from node to node; constant density
 };
 
-/// v(θ)/v.  angle: radians
+/// The phase velocity at an angle θ to the axis of symmetry over that along it, v(θ)/v.  angle: θ, radians
 double phase_velocity(double epsilon, double delta, double angle);
 /// The least phase_velocity() over all angles.
 double slowest_direction(double epsilon, double delta);

@@ -18,7 +18,8 @@
 
 namespace terrane::acoustic {
 
-/// Kinds of coefficients. The tolerance of `optimised` is 1e-3, that of `optimised_fine` 1e-4.
+/// Kinds of coefficients. The tolerance for the error of the group velocity is 1e-3 with `optimised`, 1e-4
+/// with `optimised_fine`.
 enum class Coefficients { taylor, optimised, optimised_fine };
 inline constexpr std::array<std::string_view, 3> coefficient_names{"taylor", "optimised", "optimised_fine"};
 
@@ -30,8 +31,8 @@ struct Differences {
   std::vector<double> second;  ///< c_1 … c_M
   std::vector<double> first;   ///< d_1 … d_M
   std::vector<double> half;    ///< a_1 … a_M; empty if the kind has no set of this order
-  /// The equation for which the errors below are computed: from the operator L; with variable density from
-  /// D⁻D⁺, with a tilted axis from D D.
+  /// The equation for which the errors below are computed. They are those of the operator L; with variable
+  /// density those of D⁻D⁺, with a tilted axis those of D applied twice.
   Equation equation = Equation::constant_density;
 
   int points() const noexcept { return order / 2; }

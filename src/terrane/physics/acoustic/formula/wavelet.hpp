@@ -59,7 +59,7 @@ struct Wavelet {
   double main_frequency() const;
   /// s(t) as a function. Samples are interpolated through their spectrum (sinc), and s is zero outside them.
   std::function<double(double)> course() const;
-  /// s at the times n; step: [count].
+  /// s at the times n · step, n = 0 … count − 1.
   std::vector<double> at(double step, std::size_t count) const;
   /// Throws InputError.
   void check() const;

@@ -542,7 +542,8 @@ Index Engine<T>::look(const Watch* watch, const Wave<T>& wave, Index n) {
   return std::min(steps_ - n, every - n % every);
 }
 
-/// Computes `count` steps of the source's wave from step n on in one pass, and stores each for the way back.
+/// Computes `count` steps of the source's wave from step n on in one pass over memory, and stores
+/// those of its values that the computation backwards in time needs.
 template <class T>
 void Engine<T>::keep_in_pass(History<T>& history, Index n, Index count, const Sources<T>& sources) {
   const auto take = history.taking(stream_, n + 1, count - 1);

@@ -71,7 +71,7 @@ struct Around {
   View<const T, 3> after, now, before;
 };
 
-/// The receivers' wave, its sources and its clock. It is computed from the last step to the first.
+/// The receivers' wave, its sources and its clock. This wave is computed from the last step to the first.
 template <class T>
 struct Returning {
   Wave<T>& wave;

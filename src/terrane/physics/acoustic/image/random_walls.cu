@@ -239,7 +239,7 @@ Problem with_random_walls(const Problem& problem, std::uint64_t seed, const Rand
   const Index thick = thickness(problem, walls);
   const auto nodes = static_cast<std::size_t>(box.count());
   p.velocity.resize(nodes);
-  // The other properties; beyond the mesh they continue with the values at its sides.
+  // Properties other than the velocity are continued beyond the mesh by the values at its sides.
   using Values = std::vector<double> Problem::*;
   std::vector<Values> others;
   for (const Values values :

@@ -46,7 +46,8 @@ Device device_of_shots(const Runtime& runtime) {
   return runtime.comm ? device_of_rank(runtime.device, *runtime.comm) : resolve(runtime.device);
 }
 
-/// Makes the cells at sides with absorbing layers followers of their inner neighbours (followers_at_sides()).
+/// Makes the cells at sides with absorbing layers followers of their inner neighbours: their velocities keep
+/// a fixed ratio (followers_at_sides()).
 std::vector<Follower> let_sides_follow(const acoustic::Problem& waves, inversion::Problem& p) {
   auto followers = followers_at_sides(waves, p.active);
   if (p.active.empty())
@@ -448,7 +449,7 @@ void WaveData::describe_into(RunFacts& facts, const Runtime& runtime) const {
 
 Fingerprint WaveData::fingerprint(const Runtime& runtime) const {
   auto all = acoustic::fingerprint(waves(), waves_settings_);
-  all.erase(all.begin());  // removes the program: the fingerprint of every inversion begins with it
+  all.erase(all.begin());  // the program: every inversion puts it first
   const auto& mesh = problem_.mesh;
   all.push_back({"mesh", hash({mesh.easting(), mesh.northing(), mesh.up()}), true});
   all.push_back({"steps between samples", fmt::format("{}", fields_->every())});

@@ -33,7 +33,7 @@ class Shots {
   std::size_t nodes() const { return problem_.velocity.size(); }
   const Problem& problem() const noexcept { return problem_; }
 
-  /// velocity: [nodes] m/s; change: change of 1/v², [nodes] s²/m² · return the data, [rows]
+  /// velocity: [nodes] m/s; change: change of 1/v², [nodes] s²/m². Both functions return the data, [rows].
   std::vector<double> model(std::span<const double> velocity) const;
   std::vector<double> born(std::span<const double> velocity, std::span<const double> change) const;
   /// Jᵀ times data [rows], with respect to 1/v²: [nodes]

@@ -168,7 +168,7 @@ struct DensityPlanes {
   int count;
   bool brings;  ///< whether this thread begins loads
 
-  /// Begins to load the planes of ρ/2 that precede those of the first plane's stage.
+  /// Begins to load the first M planes of ρ/2, then all arrays of the first planes (stage()).
   __device__ __forceinline__ void begin() const {
     if (threadIdx.x == 0 && threadIdx.y + 1 == blockDim.y)
       for (auto& full : tile.full) begin_barrier(&full);

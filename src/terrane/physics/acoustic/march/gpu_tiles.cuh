@@ -167,7 +167,7 @@ struct Maps {
   CUtensorMap of[7], east[2][2];
 };
 
-/// How long loaded values stay in the L2 cache: codes of the copy engine.
+/// How long loaded values stay in the L2 cache, as the codes by which the copy engine is told so.
 enum class Stays : std::uint64_t { normally = 0x1000000000000000, least = 0x12F0000000000000 };
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -1062,7 +1062,7 @@ void begin_tiles(cudaStream_t stream, const StepArguments<float>& g, const Index
   detail::cuda::check(cudaGetLastError(), "steps");
 }
 
-/// Layers of the axes up and north whose ψ one launch updates.
+/// Absorbing layers of the axes up and north whose ψ one launch updates.
 struct Walks {
   struct Walk {
     int axis, side;

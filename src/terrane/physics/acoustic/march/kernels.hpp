@@ -103,8 +103,8 @@ TERRANE_FN T fused(T a, T b, T c) {
 
 /// a / b for a divisor that is neither huge nor tiny, as densities are. On a GPU in single precision: a times
 /// an approximate 1/b, whose error is at most one unit in the last place. The error depends only on b, so it
-/// is equivalent to an equal error of the density. Exact division would take four more instructions, three
-/// times per node.
+/// is equivalent to an equal error of the density. Exact division would take four more instructions for
+/// each of the three fluxes of a node.
 template <class T>
 TERRANE_FN T ratio(T a, T b) {
 #if defined(__CUDA_ARCH__)

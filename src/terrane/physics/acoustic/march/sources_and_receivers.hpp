@@ -71,8 +71,8 @@ class Sources {
   /// put() at the inner nodes; at the same time receivers read p and q (not p⁺ and q⁺). One launch on a GPU.
   void put_and_read(Stream& stream, const StepArguments<T>& arguments, Receivers<T>& receivers,
                     const Clock& clock) const;
-  /// kernel −= v² (2p + q)/3 f on the mesh's nodes: the term that the sources of an adjoint wave add to the
-  /// image of m in a VTI or TTI medium.
+  /// kernel −= v² (2p + q)/3 f on the mesh's nodes: the term that the sources of an adjoint wave, with the
+  /// series f, add to the image of m in a VTI or TTI medium.  per_square: 1/Δt²
   void put_into_kernel(Stream& stream, View<const T, 3> p, View<const T, 3> q, View<T, 3> kernel,
                        T per_square, const Clock& clock) const;
   double bytes() const;  ///< bytes of all arrays on the device

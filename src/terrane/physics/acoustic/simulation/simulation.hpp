@@ -18,7 +18,7 @@ namespace terrane::acoustic {
 Grid grid_of(const TensorMesh& mesh);
 
 /// A function by which an inversion changes the problem that it read from a job, before the time step is
-/// chosen. It also gets the job's mesh and its kind.
+/// chosen. Its other arguments are the mesh and the task of the job.
 using Prepare = std::function<void(Problem&, const TensorMesh&, Task)>;
 
 /// A warning if the folder for waves on a disk lies in a file system in memory; else empty.
@@ -62,8 +62,8 @@ class Simulation final : public SimulationOf<Choice> {
   /// Throws InputError, also if shots differ in their numbers of receivers.
   Simulation(Problem problem, Settings settings, JobOrigin job = {});
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
-  /// The simulation of an inversion's job, whose gathers are the data: of kind modelling or migration. Does
-  /// not read the data.
+  /// The simulation of waves whose gathers are the data of an inversion; its kind is modelling or migration.
+  /// Does not read the data.
   static std::unique_ptr<Simulation> for_inversion(const Config& job, const Runtime& runtime,
                                                    const Prepare& prepare);
 
