@@ -30,8 +30,9 @@ class Places {
       found.emplace_back(shot.receivers.size(), nowhere);
     }
   }
-  /// Assigns a trace to the first shot and receiver at its positions that have no trace yet (good). again:
-  /// all of them have one, the first the trace `taken`; none: there are no such shot and receiver.
+  /// What happened to a trace. good: it was assigned to the first shot and receiver at its positions that had
+  /// no trace yet; again: all of these have a trace, the first of them the trace `taken`; none: no shot and
+  /// receiver have these positions.
   enum class Fit { good, again, none };
   Fit take(std::size_t trace, const Place& source, const Place& receiver) {
     auto fit = Fit::none;

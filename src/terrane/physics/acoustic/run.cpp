@@ -28,7 +28,7 @@ double seconds_since(SteadyClock::time_point begin) {
 
 std::vector<float> rounded(const std::vector<double>& values) { return {values.begin(), values.end()}; }
 
-/// Visitor that puts every member into a packet as PutFields does, except members declared apart().
+/// Visitor that writes every member into a packet, like PutFields, except members that are declared apart().
 struct PutBareFields {
   Packet& packet;
   template <class T, class Rule>
@@ -593,7 +593,7 @@ void expect_on_disk(const Settings& settings, double bytes, const std::string& w
 namespace {
 
 /// Collective: checks that the disk of every machine has enough free space for its ranks' waves. Throws
-/// FileError on all ranks if one has not.
+/// FileError on all ranks if a disk has too little.
 void ask_disks(const Problem& problem, const Settings& settings, const Device& device, Comm& comm) {
   together(comm, [&] {
     const auto here = comm.on_node();

@@ -164,7 +164,7 @@ class Slope {
   std::map<Index, double> second_nodes_, third_nodes_;
 };
 
-/// Adds the weights of −ρ⁻¹ ∂p in an isotropic medium.
+/// Adds the weights of −ρ⁻¹ ∂p, the acceleration along the tap's axis, in an isotropic medium.
 void add_flux(const Problem& problem, const Tap& tap, Shares& to) {
   const Slope slope(problem, tap.at, axis_of(tap.component));
   if (problem.equation != Equation::variable_density) return slope.add_times(1 / problem.even_density, to);

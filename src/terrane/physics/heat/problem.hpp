@@ -53,7 +53,7 @@ struct Problem {
   Boundary boundary = Boundary::insulated;
   double tolerance = 1e-12;
 
-  /// All members; job/fields.hpp says what is derived from this list.
+  /// Lists all members; job/fields.hpp says what the list is used for.
   template <class Self, class Field>
   static void fields(Self& p, Field& field) {
     field("mesh", p.mesh, carried("cells"));

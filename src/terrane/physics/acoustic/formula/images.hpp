@@ -12,7 +12,7 @@
 
 namespace terrane::acoustic {
 
-/// The node from which another node gets its value; odd: the value changes its sign.
+/// The node from which another node gets its value; odd: whether the sign of the value changes.
 struct Image {
   Index node;
   bool odd;

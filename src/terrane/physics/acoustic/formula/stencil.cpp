@@ -41,7 +41,7 @@ const Table half_to_1e_4{
     {8, {1.213218575, -0.090579332, 0.013713682, -0.001435570}},
     {12, {1.242977164, -0.113622393, 0.027279294, -0.007246608, 0.001643859, -0.000234085}}};
 
-/// c_r = (−1)^{r+1} / r² Π_{m ≠ r} m² / |m² − r²|
+/// Coefficients of second differences of order 2M, M = points: c_r = (−1)^{r+1} / r² Π_{m ≠ r} m² / |m² − r²|
 std::vector<double> taylor(int points) {
   std::vector<double> c;
   for (int r = 1; r <= points; ++r) {
@@ -53,7 +53,8 @@ std::vector<double> taylor(int points) {
   return c;
 }
 
-/// a_m = (−1)^{m+1} / (2m − 1) Π_{j ≠ m} (2j − 1)² / |(2m − 1)² − (2j − 1)²|
+/// Coefficients of staggered differences of order 2M, M = points: a_m = (−1)^{m+1} / (2m − 1) Π_{j ≠ m} (2j −
+/// 1)² / |(2m − 1)² − (2j − 1)²|
 std::vector<double> taylor_to_half(int points) {
   std::vector<double> a;
   for (int m = 1; m <= points; ++m) {
@@ -77,7 +78,7 @@ const std::vector<double>& found_in(const Table& table, int order) {
                    fmt::format("Take one of the orders {}, or the Taylor coefficients.", orders));
 }
 
-/// Σ 2 w_n sin((n + 1 − shift) kh) and its derivative with respect to kh.
+/// The sum Σ 2 w_n sin((n + 1 − shift) kh) over the weights w_n, and its derivative with respect to kh.
 std::array<double, 2> sine_sum(const std::vector<double>& weights, double shift, double kh) {
   std::array<double, 2> sum{};
   for (std::size_t n = 0; n < weights.size(); ++n) {

@@ -164,8 +164,8 @@ class Continued {
   std::vector<double> fading_;
 };
 
-/// The frequencies ω' at which spectra are evaluated, radians per sample, for the frequencies of N = 4 ×
-/// samples points that are not set to zero.
+/// The frequencies ω', radians per sample, at which spectra are evaluated: one for each frequency of an FFT
+/// of `padded` points, except those that are set to zero.
 std::vector<double> warped_frequencies(std::size_t padded, Dispersion direction) {
   std::vector<double> warped;
   for (std::size_t k = 0; 2 * k <= padded; ++k) {

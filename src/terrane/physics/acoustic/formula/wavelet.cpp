@@ -62,9 +62,10 @@ std::vector<double> spectrum(const std::vector<double>& samples) {
 /// Σ_m s_m sinc(x − m) = s_c sinc δ + (−1)^c sin(πδ)/π Σ_{m ≠ c} (−1)^m s_m / (x − m),  x = c + δ, |δ| ≤ ½.
 /// Samples far from x are summed in blocks of B samples, expanded about their middles b:
 ///
-///   Σ a_m / (x − m) = Σ_{k < terms} Σ a_m (m − b)^k / (x − b)^{k + 1},  |x − b| ≥ 2B: each term a quarter
+///   Σ a_m / (x − m) = Σ_{k < terms} Σ a_m (m − b)^k / (x − b)^{k + 1},  |x − b| ≥ 2B
 ///
-/// The error is 4^{−terms}, 1e-15, of Σ |a_m|.
+/// As |m − b| ≤ B/2, each term is at most a quarter of the preceding one: the error is 4^{−terms}, 1e-15, of
+/// Σ |a_m|.
 class SincSum {
  public:
   explicit SincSum(std::vector<double> given) : samples_(std::move(given)) {

@@ -63,7 +63,7 @@ struct Correlate {
     correlate(after(k, j, i), now(k, j, i), before(k, j, i), adjoint(k, j, i), per_square, kernel(k, j, i),
               correlation(k, j, i), illumination(k, j, i));
   }
-  /// The same for the nodes of a row, on the calling thread of the CPU.
+  /// correlate() for the nodes of a row, on the calling thread of the CPU.
   void row(Index k, Index j, Index first, Index last) const {
     const T *const p_after = &after(k, j, first), *const p = &now(k, j, first),
                    *const p_before = &before(k, j, first), *const q = &adjoint(k, j, first);
@@ -78,9 +78,9 @@ struct Correlate {
   }
 };
 
-/// Correlate in a VTI or TTI medium. There the matrix C (problem.hpp) has no inverse for ε = δ, so the second
-/// time difference is that of the adjoint wave. By its equation this is v² (H p̃, V q̃) on the mesh, which
-/// layers do not affect; the terms of its sources are added by Sources::put_into_kernel().
+/// The images in a VTI or TTI medium. There the matrix C (problem.hpp) has no inverse for ε = δ, so the
+/// second time difference is that of the adjoint wave. By its equation this is v² (H p̃, V q̃) on the mesh,
+/// which absorbing layers do not affect; the terms of its sources are added by Sources::put_into_kernel().
 template <class T>
 struct CorrelateWithAxis {
   View<const T, 3> p, q;  // fields of the source's wave
@@ -217,7 +217,7 @@ class ImagesAtLags {
                                    images_[l].view(mesh_), lag, axis});
     }
   }
-  /// The same for a row of nodes, on the calling thread of the CPU, in an isotropic medium.
+  /// Adds to the images at a row of nodes, on the calling thread of the CPU, in an isotropic medium.
   void add_row(Index k, Index j, const View<const T, 3>& sent, const View<const T, 3>& back) {
     for (std::size_t l = 0; l < images_.size(); ++l) {
       const Index lag = static_cast<Index>(l) - most_, reach = std::abs(lag);

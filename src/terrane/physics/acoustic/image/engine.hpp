@@ -43,8 +43,8 @@ struct Images {
   }
 };
 
-/// Snapshots of a wave while it is modelled. A pass over memory (Passes), or a CUDA graph, ends at
-/// the step of a snapshot.
+/// Snapshots of a wave while it is modelled. A pass over memory (Passes), or a CUDA graph, ends at the step
+/// of a snapshot.
 struct Watch {
   Snapshots snapshots;
   /// Called on rank 0 with the pressure, Pa, of snapshot n at snapshots.nodes().
@@ -80,7 +80,7 @@ class Engine {
   std::vector<double> born(const Shot& shot, const std::vector<double>& series,
                            const std::vector<double>& change, Progress* progress = nullptr,
                            const Watch* watch = nullptr);
-  /// lags: largest shift of the waves, cells to either side; 0: without images at lags.
+  /// lags: largest shift of the two waves, in cells to either side; 0: no images at lags are computed.
   Images adjoint(const Shot& shot, const std::vector<double>& series, const std::vector<double>& data,
                  Keeping strategy, Progress* progress = nullptr, Index lags = 0);
 

@@ -31,8 +31,8 @@ Index spacing_of(Index steps) {
   return std::max<Index>(1, static_cast<Index>(std::ceil(std::sqrt(2.0 * static_cast<double>(steps)))));
 }
 
-/// Copies of a wave at several steps on the rank's part of the mesh: each slot has p, and q in a medium with
-/// an axis.
+/// Copies of a wave at several steps on the rank's part of the mesh: each slot has p, and in a VTI or TTI
+/// medium q.
 template <class T>
 class Slots {
  public:

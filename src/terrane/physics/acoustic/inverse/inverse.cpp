@@ -309,8 +309,8 @@ void WaveData::read_sigma(const Config& table) {
 
 // ---- what it costs ----
 
-/// Chooses a strategy of keeping the source's waves that fits into memory together with all vectors, and
-/// makes the operators.
+/// Chooses a strategy of keeping the source's waves that fits into memory together with the vectors of
+/// the inversion, and makes the operators.
 void WaveData::choose(const Runtime& runtime) {
   waves_settings_ = fields_->settings();
   const auto device = device_of_shots(runtime);
@@ -534,8 +534,8 @@ Dataset WaveData::dataset() const {
   return data;
 }
 
-/// Completes the first column to the velocity of every cell. Least-squares migration: the first column
-/// becomes the change of velocity, the second the changed velocity.
+/// Completes the first column, the velocity of active cells, to that of every cell. Least-squares migration:
+/// the first column becomes the change of velocity, the second the changed velocity.
 void WaveData::complete_cells(std::vector<Column>& columns) const {
   auto& first = columns.front();
   const auto& before = waves().velocity;

@@ -131,7 +131,7 @@ struct SumsUp {
     }
     return done;
   }
-  /// After `add`: the sum of the plane m itself.
+  /// After `add`: the unfinished sum at the plane m itself.
   __device__ __forceinline__ Four& middle() { return of[M - 1]; }
 };
 

@@ -34,7 +34,7 @@ std::vector<IndexBox<3>> without(IndexBox<3> from, const IndexBox<3>& box);
 /// that rank's nodes, some planes at a time; the ranks copy them to their devices, not keeping them on the
 /// host.
 enum class Dealt { no, yes };
-/// Size of the planes of an array that are prepared together on the host.
+/// Bytes of the planes of an array that are prepared together on the host.
 inline constexpr double bytes_of_planes_at_once = 1 << 22;
 
 template <class T>
@@ -62,7 +62,8 @@ class Medium {
   /// Arguments of steps, without the pointers to fields, ψ and ζ, which a Wave adds.
   StepArguments<T> arguments() const { return arguments_; }
   const std::vector<Slab>& slabs() const noexcept { return slabs_; }
-  /// Regions of the nodes that neighbouring ranks need, of all others, and of both together.
+  /// edges: regions of the nodes whose values neighbouring ranks need; inner: of all other nodes; all: of
+  /// both.
   const std::vector<Region>& edges() const noexcept { return edges_; }
   const std::vector<Region>& inner() const noexcept { return inner_; }
   const std::vector<Region>& all() const noexcept { return all_; }
@@ -77,8 +78,8 @@ class Medium {
  private:
   using Values = std::vector<double> Problem::*;
   /// An array over the nodes of `held`, filled by value(problem, indices of the node, mesh node from which it
-  /// gets its medium). That problem has only the vectors in `of`, and only some planes of them if
-  /// rank 0 sends the medium (Dealt).
+  /// gets its medium). That problem has only the vectors in `of`, and only some planes of them if rank 0
+  /// sends the medium (Dealt).
   template <class Value>
   Buffer<T> filled(Stream& stream, const IndexBox<3>& held, std::span<const Values> of,
                    const Value& value) const;

@@ -121,8 +121,9 @@ TERRANE_FN T derivative_back(const Stencil<T>& d, const T* const (&n)[3], Index 
   return sum;
 }
 
-/// ψ of q, which is added to G q in absorbing layers of the axis up. Outside the rank's part it may be left
-/// out: there G q is used only multiplied by n_north or n_east, which are zero at layers.
+/// ψ of q, which is added to G q (the derivative of q along the tilted axis) in absorbing layers of the axis
+/// up. Outside the rank's part it may be left out: there G q is used only multiplied by n_north or n_east,
+/// which are zero at layers.
 template <class T>
 TERRANE_FN T psi_of_q(const StepArguments<T>& g, Index k, Index j, Index i) {
   if (j < g.part.first[1] || j >= g.part.last[1] || i < g.part.first[2] || i >= g.part.last[2]) return 0;
@@ -143,7 +144,7 @@ TERRANE_FN void derive_along(const StepArguments<T>& g, Index k, Index j, Index 
       derivative_along<M>(g.stencil, g.normal, here, g.now_q + here, g.stride) + psi_of_q(g, k, j, i);
 }
 
-/// η ← b η + a (L_up p − V p) in an absorbing layer of the axis up, where n is vertical.
+/// The new η, b η + a (L_up p − V p), in an absorbing layer of the axis up, where the axis n is vertical.
 template <class T>
 TERRANE_FN T new_eta(T a, T b, T eta, T difference) {
   return fused(b, eta, a * difference);

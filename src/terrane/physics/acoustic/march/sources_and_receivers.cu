@@ -48,8 +48,8 @@ struct Contributions {
 };
 
 /// Adds v²Δt² f to p⁺ at a node with source terms; in a VTI or TTI medium C (2/3, 1/3) f Δt² to
-/// (p⁺, q⁺), with the matrix C of problem.hpp,
-/// or, for terms of p or q alone, C (1, 0) f Δt² or C (0, 1) f Δt².
+/// (p⁺, q⁺), with the matrix C of problem.hpp, or, for terms of p or q alone, C (1, 0) f Δt² or C (0, 1) f
+/// Δt².
 template <class T>
 struct Inject {
   Contributions<T> sources;

@@ -8,7 +8,7 @@ namespace terrane::acoustic {
 
 namespace {
 
-/// The step of one node: one thread computes one node.
+/// The step of one node, which one thread computes.
 template <Equation equation, int M, class T>
 struct StepNode {
   StepArguments<T> g;
@@ -103,8 +103,8 @@ std::vector<Region> in_whole_rows(const std::vector<Region>& regions) {
 
 }  // namespace
 
-/// Tiles have whole rows: with rows that are cut the CPU's prefetch has less than half of its speed. A tile
-/// has 32 rows, and so many planes that reading the planes below and above it twice matters little.
+/// Tiles have whole rows, because cut rows are prefetched at less than half the speed by a CPU. A tile has 32
+/// rows, and so many planes that it matters little that the planes below and above it are read twice.
 Work::Work(const std::vector<Region>& regions)
     : regions_(regions), rows_(in_whole_rows(regions)), boxes_(united(regions)) {
   for (const auto& region : rows_) {

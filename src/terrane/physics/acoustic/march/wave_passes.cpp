@@ -132,7 +132,7 @@ struct Wave<T>::Marching : InPass {
     }
     return medium.problem().grid.there(east) ? box.grown(east, points, points) : box;
   }
-  /// Computes a step of a tile in its next plane.
+  /// Computes one step of a pass at the nodes of a tile in one plane.
   void take(Index step, const Stretch& stretch, Climb<T>& climb) const {
     const StepArguments<T>& g = at(step);
     const auto& box = stretch.nodes;
@@ -159,7 +159,8 @@ struct Wave<T>::Marching : InPass {
       }
     finish(step, box);
   }
-  /// Computes a step at the nodes at borders with other ranks that the tiles omitted, and exchanges halos.
+  /// Computes one step of a pass at those nodes next to other ranks that the tiles omitted, then exchanges
+  /// halos.
   void take_border(Stream& stream, Index step) const {
     const auto& border = wave->borders_[back ? 1 : 0][static_cast<std::size_t>(step)];
     const StepArguments<T>& g = at(step);

@@ -109,7 +109,7 @@ double bytes_of_other_rank(const Problem& problem, const Choice& choice) {
       choice.dealt == Dealt::yes ? bytes_of_planes(problem, settings) : bytes_of_models(problem, settings);
   // Every rank makes the whole medium with its random walls.
   if (walled) bytes += cost_of<double>(Keeping::random_walls, problem).host_bytes;
-  // All ranks receive the whole perturbation, as a packet and unpacked; and all observed data.
+  // All ranks receive the whole change of the model, as a packet and unpacked; and all observed data.
   if (settings.task == Task::born) bytes += 2 * sizeof(double) * static_cast<double>(problem.velocity.size());
   for (const auto& gather : *settings.data) bytes += sizeof(double) * static_cast<double>(gather.size());
   return bytes;

@@ -25,13 +25,12 @@ std::span<const Key> simulation_keys();
 
 /// unit: set to the unit of a wavelet in a file; empty if the file names none
 Wavelet read_wavelet(const Config& source, std::string* unit = nullptr);
-/// Throws InputError unless the unit of a wavelet's file is that of sources in the mesh: Pa m, of two
-/// dimensions Pa.
+/// Throws InputError unless the unit of a wavelet's file is Pa m, or Pa if the mesh has two dimensions.
 void expect_wavelet_unit(const Config& source, const std::string& unit, const TensorMesh& mesh);
 std::vector<Place> read_shots(const Config& source);
 void read_boundary(const Config& boundary, Problem& p);
 void read_simulation(const Config& simulation, Problem& p, Settings& s, bool inverts);
-/// The snapshots of a job, not settled; none without the table [snapshots].
+/// The snapshots of a job, before Snapshots::settle(); none if the job has no table [snapshots].
 Snapshots read_snapshots(const Config& job, const Settings& s, bool inverts);
 /// Throws InputError if the job has settings that an inversion does not allow.
 void refuse_to_invert(const Config& simulation, const Settings& s);
