@@ -62,7 +62,7 @@ std::vector<double> numbers_of(const std::vector<Number>& at, std::vector<CellVa
 }
 
 /// The reverse of numbers_of(): returns the potentials, and appends the fields in cells to those of earlier
-/// electrodes. sources: number of electrodes in the end
+/// electrodes. sources: the final number of electrodes
 std::vector<Number> values_of(std::span<const double> numbers, std::size_t places, bool complex,
                               std::size_t sources, std::vector<CellValues>& cells) {
   std::vector<Number> at;

@@ -244,8 +244,8 @@ class Planner {
   std::vector<double> to_next_;  // [electrode], m
 };
 
-/// Adds faces at electrodes, except at those next to a side of a body; none if electrodes are closer to each
-/// other than cells.
+/// Adds faces at electrodes, except at those next to a side of a body. Adds none if two electrodes are closer
+/// to each other on this axis than 0.45 cell widths.
 void add_electrodes(const std::vector<Position>& electrodes, std::size_t axis, double cell,
                     std::vector<double>& faces) {
   if (axis < 2 && faces.empty()) return;  // even cells have faces at electrodes

@@ -151,8 +151,8 @@ struct Potentials::Solver {
       for (std::size_t n = 1; n < faces->size(); ++n) least = std::min(least, (*faces)[n] - (*faces)[n - 1]);
     return least;
   }
-  /// sums += sign (K − K₀) φ, for the real or imaginary part of complex conductivities; empty sums count as
-  /// zeros.
+  /// sums += sign (K − K₀) φ (grid/difference.hpp), for the real or imaginary part of complex conductivities;
+  /// empty sums count as zeros.
   void add_difference(double sign, bool quadrature, const Primary& primary, std::size_t source,
                       const std::vector<double>& phi, std::vector<double>& sums) const {
     const Viewpoint seen{place[source], from.surface, primary.own.stretch()};

@@ -531,8 +531,8 @@ std::vector<std::vector<double>> Sensitivity::Kept::changes(std::span<const doub
   return change;
 }
 
-/// y = K φ of a group, on the layers from `layer` on. k: the real and the imaginary network; u, part: buffers
-/// for a field.
+/// y = K φ, φ the summed potentials of a group's current electrodes. k: the real and the imaginary network K,
+/// on the same layers; layer: the lowest of these; u, part: buffers for a field
 void Sensitivity::Kept::multiply(const std::vector<LayersNetwork>& k, const Group& group, std::size_t layer,
                                  std::vector<double>& u, std::vector<double>& part,
                                  std::vector<double>& y) const {
@@ -556,7 +556,7 @@ void Sensitivity::Kept::multiply(const std::vector<LayersNetwork>& k, const Grou
   }
 }
 
-/// yᵀ φ of an electrode, without conjugation.
+/// yᵀ φ, φ the potential of an electrode, without conjugation. layer: the lowest layer of y
 Number Sensitivity::Kept::product(const std::vector<double>& y, std::size_t electrode,
                                   std::size_t layer) const {
   const std::size_t size = y.size() / halves;

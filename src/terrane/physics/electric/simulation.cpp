@@ -549,8 +549,8 @@ Simulation::Simulation(TensorMesh mesh, Medium medium, Electrodes electrodes, Se
   for (auto& warning : warnings_of_places(mesh_, electrodes_)) warnings_.push_back(std::move(warning));
   accuracy_ = settings_.accuracy;
   if (!states_errors()) return;
-  // Total potentials have errors beside their source on any mesh: a companion with the choices of `automatic`
-  // reveals them.
+  // Total potentials have similar errors beside their source on any mesh, so that two runs with total
+  // potentials would differ too little: the companion then uses `automatic`.
   const auto asked = settings_.parameters.potential;
   auto wish = wish_of_mesh();
   if (!medium_.ground.empty()) wish.two_between[axis_of_line(electrodes_)] = true;

@@ -15,7 +15,7 @@ namespace terrane::electric {
 
 class Turns {
  public:
-  /// Returns the values to keep of a solve for an electrode; the same on all ranks of a group.
+  /// Solves for an electrode. Returns the values to keep, the same on all ranks of a group.
   using Find = std::function<std::vector<double>(Potentials& solver, std::size_t electrode, Solved& solved)>;
   /// Called on rank 0 with these values, electrode by electrode in the given order.
   using Take = std::function<void(std::size_t electrode, const Solved& solved, std::vector<double> found)>;

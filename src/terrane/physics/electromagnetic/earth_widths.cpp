@@ -158,7 +158,8 @@ double ground_without_air(const Description& earth, const std::vector<Vector3>& 
 
 namespace {
 
-/// Requests widths from the top of a column down to the depth at which all frequencies have decayed.
+/// Requests widths from the top of a column down to the depth at which fields of all frequencies have
+/// decayed.
 void ask_down(const MediumColumn& column, const std::vector<double>& frequencies, double per_skin_depth,
               double growth, double farthest, std::vector<WidthWish>& wishes) {
   constexpr double dead = 6, beside = 1.5;

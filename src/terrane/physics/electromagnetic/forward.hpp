@@ -13,8 +13,8 @@ namespace terrane::electromagnetic {
 /// different solves at the same time; the ranks of a group share one field. Rank 0 returns all results. The
 /// result is bitwise identical for any number of threads, ranks and groups. A solve that does not converge is
 /// reported in the outcome, with its data as computed.
-/// at_once: 1 … ranks; 0: as many groups as ranks, or as solves if these are fewer.  checkpoint: that of rank
-/// 0 is used; finished solves are saved there, and a resumed run gives bitwise identical results. Throws
+/// at_once: 1 … number of ranks; 0: that number, or the number of solves if it is less.  checkpoint: that of
+/// rank 0 is used; finished solves are saved there, and a resumed run gives bitwise identical results. Throws
 /// InputError, MemoryError, Cancelled: on all ranks; OutOfStep: one of several ranks that share a field
 /// failed.
 Outcome forward(const Problem& problem, Stream& stream, Progress* progress = nullptr, Comm* comm = nullptr,

@@ -15,7 +15,7 @@ struct Solve {
   int iterations = 0;
   double residual = 0;
   double change = 0;      ///< largest relative change at receivers in the last iteration
-  double divergence = 0;  ///< over all nodes (MaxwellSolver::charges)
+  double divergence = 0;  ///< error of the charges of E over all nodes, relative (grid/maxwell.hpp)
   double divergence_in_earth = 0, divergence_in_air = 0;
   bool rough = false;
 

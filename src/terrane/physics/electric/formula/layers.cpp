@@ -79,7 +79,7 @@ const std::vector<double>& filter() {
 }
 
 /// The part of one layer between two neighbouring levels (interfaces, planes, the electrode): κ/λ times its
-/// height, and c/λ.  T: double, or complex if conductivities are
+/// height, and c/λ (layers.hpp).  T: double, or complex if conductivities are
 template <class T>
 struct Piece {
   T height{}, c{};

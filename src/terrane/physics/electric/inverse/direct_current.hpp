@@ -18,7 +18,7 @@
 
 namespace terrane::electric::inverse {
 
-/// The services by which the other ranks work for DirectCurrent.
+/// The services with which the other ranks, in serve(), answer the requests of DirectCurrent.
 std::vector<inversion::Service> services_of_currents();
 
 class DirectCurrent final : public inversion::Forward {

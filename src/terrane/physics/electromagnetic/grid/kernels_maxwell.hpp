@@ -71,11 +71,12 @@ struct EdgeConductance {
   }
 };
 
-/// i w u
+/// The product of i, w and u.
 TERRANE_FN Number turned(double w, const Number& u) { return {-w * u.im, w * u.re}; }
 
 /// (A E)_a = d_b (F_below − F_above) − d_e (H_below − H_above) + iωμ₀ sV E_a: F is the circulation of E
-/// around the two faces next to the edge along e, H around those along b; w = ωμ₀.
+/// around the two faces next to the edge along e, H around those along b; d: distances of the centres of
+/// cells; w = ωμ₀.
 template <int A>
 TERRANE_FN Number curl_curl(const MetricView& m, double w, const In& a, const In& b, const In& e,
                             const Real& s, const Place& q) {
@@ -416,8 +417,8 @@ struct WholeResidual {
   };
 };
 
-/// Updates x and r on all edges, and the divergence of r; returns |r|². All values are read before any is
-/// written, so that loads overlap; a component is zero at indices at which it has no edge.
+/// Updates x and r on all edges (x += α p, r −= α q), and the divergence of r; returns |r|². All values are
+/// read before any is written, so that loads overlap; a component is zero at indices at which it has no edge.
 struct AdvanceAll {
   Inside inside;
   Number alpha;
@@ -553,7 +554,7 @@ using ToPotential = solve::Beginning<Complex<T>, solve::NetworkView<T>>;
 template <class T>
 using ToComponent = solve::Beginning<Complex<T>, solve::ProductView<T>>;
 
-/// Right-hand side of the block's first potential: d, scaled, in the cycle's precision.
+/// Right-hand side of the block's first potential: d = Gᵀ r, scaled, in the precision of the cycle.
 template <class T>
 struct FirstCharge {
   In d;
@@ -605,8 +606,8 @@ struct BlockCurrents {
     return m.below<A>(q) * at(s[A], q) * (gradient<A>(m, phi, q) + turned(w, field));
   }
 };
-/// Right-hand side of the block's second potential: d minus the divergence of iωμ₀ sV z, z from the first
-/// potential and the components.
+/// Right-hand side of the block's second potential: d = Gᵀ r minus the divergence of iωμ₀ sV z, with z from
+/// the first potential and the components.
 template <class T>
 struct SecondCharge {
   In d;

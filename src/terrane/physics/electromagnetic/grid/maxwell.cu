@@ -235,7 +235,8 @@ class EdgeSpace {
 
 namespace {
 
-/// Σ log σ, summed plane by plane, so that the result is bitwise identical for any number of threads.
+/// Σ ln σ over all cells, summed plane by plane, so that the result is bitwise identical for any number of
+/// threads.
 double sum_of_logarithms(const std::vector<double>& sigma, std::size_t planes, int threads) {
   const std::size_t each = sigma.size() / planes;
   std::vector<double> sums(planes);

@@ -129,8 +129,8 @@ class FieldServer {
   std::map<std::uint64_t, std::shared_ptr<FieldModel>> models_;
 };
 
-/// The service by which the other ranks work for FieldRanks: for one object alone or, as commands of workers,
-/// for any number of objects.
+/// The service with which the other ranks answer the requests of FieldRanks: of one object or, if the ranks
+/// are workers that take commands, of any number of objects.
 inversion::Service service_of_fields();
 
 }  // namespace terrane::electromagnetic::inverse

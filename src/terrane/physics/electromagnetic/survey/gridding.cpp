@@ -131,8 +131,8 @@ std::vector<double> grown(const std::vector<double>& middle, const std::array<do
   return faces;
 }
 
-/// The faces of an axis with one of the allowed numbers of cells.  growing: returns the faces for a growth of
-/// cells
+/// The faces of an axis with one of the allowed numbers of cells.  growing(growth): returns the faces if
+/// cells grow by this factor
 std::vector<double> of_allowed_number(const GridRequest& r, std::size_t axis,
                                       const std::function<std::vector<double>(double)>& growing,
                                       std::vector<std::string>& reasons) {

@@ -59,7 +59,7 @@ std::vector<Z> plane_wave(const TensorMesh& mesh, const Layers& layers, int axis
   constexpr int more = 60;
   constexpr double growth = 1.25;
   const double omega_mu = 2 * std::numbers::pi * hertz * vacuum_permeability;
-  // Cell heights and conductivities from below: the further cells, then those of the mesh.
+  // Cell heights and conductivities from the lowest cell upwards: the further cells, then those of the mesh.
   std::vector<double> h;
   std::vector<Z> sigma;
   const auto& own = layers.conductivity[static_cast<std::size_t>(axis)];

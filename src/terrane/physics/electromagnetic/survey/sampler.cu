@@ -146,7 +146,7 @@ Sampler::Sampler(Stream& stream, const Metric& metric, const EdgeVector& x, std:
   own_values_ = Buffer<double>(stream.device(), 2 * own_place_.size());
 }
 
-/// Every rank passes its own values and zero for all others: so their sum is exact.
+/// Every rank passes the values of its own edges and zero for all others: so the sum over ranks is exact.
 void Sampler::bring(Stream& stream, const EdgeVector& x) {
   std::vector<double> own(2 * own_place_.size()), all(2 * taken_);
   if (!own.empty()) {

@@ -116,8 +116,8 @@ Stencil stencil(Index first, Index last, double x, const Place& place, bool slop
 }
 
 /// Shape functions of the nodes and edges of one axis at a coordinate in one of the cells. Nodes: N_i(x), 1
-/// at node i and 0 at the others. Edges: M_j = −h_j Σ_{i≤j} N_i', which is 1 if N is linear; so a current
-/// from x to x' adds N_i(x') − N_i(x) to each node.
+/// at node i and 0 at the others. Edges: M_j = −h_j Σ_{i≤j} dN_i/dx, h_j the width of cell j; M_j is 1 if N
+/// is linear. So a current from x to x' adds N_i(x') − N_i(x) to each node.
 struct Shape {
   Stencil nodes, edges;
 };
