@@ -4,7 +4,8 @@
 //
 // With densities ρ       m/ρ p_tt = ∇·(ρ⁻¹ ∇p) + f/ρ(x_s). Nodes are centres of cells: half-way between two
 //                        nodes ρ is their mean (harmonic in ρ⁻¹), so interfaces lie on the faces of cells.
-// With an axis n         two fields p, q (Duveneck & Bakker 2011; Zhang, Zhang & Zhang 2011), v along
+// With an axis of symmetry n (VTI, TTI)
+//                        two fields p, q (Duveneck & Bakker 2011; Zhang, Zhang & Zhang 2011), v along
 //                        the axis:
 //
 //   p_tt = v² [(1 + 2ε) H p + √(1 + 2δ) V q]     V = (n·∇)(n·∇) along the axis
@@ -24,7 +25,7 @@
 //   VTI:  V = L_up, H = L_north + L_east
 //   TTI:  V = −GᵀG, G = Σ n_k D_k, H = L − V: both ≤ 0 for every n, so waves do not grow
 //
-// Receivers record p, or the velocity of particles: ρ v_t = −∇p; with an axis ρ v_t = −∇p − n (n·∇)(q − p),
+// Receivers record p, or the velocity of particles: ρ v_t = −∇p; with an axis n ρ v_t = −∇p − n (n·∇)(q − p),
 // which agrees with H and V: p acts across the axis, q along it (weights.hpp).
 //
 // Nodes are the centres of the mesh's cells. Each side of the box has one of these boundaries:
@@ -36,11 +37,12 @@
 //                   b = exp(−(d + α)Δt),  a = d (b − 1)/(d + α),  d = d₀ t^q,  α = α₀(1 − t),  0 < t ≤ 1
 //                   d₀ = −(q + 1) v ln R / (2 P h),  α₀ = π f
 //                 t: depth in the layer relative to its thickness P h;  q, R, f: see Layers
-//                 Scaled by Π (1 + κ_i)⁻¹, which is 1 outside the layers, this operator is symmetric: so the
-//                 adjoint of a run is the same run on data reversed in time, to rounding.
-//                 With variable density ψ is staggered, half-way between nodes, and D⁻ ρ⁻¹ (D⁺p + ψ) replaces
-//                 L p + D ψ. With a tilted axis the layers would be unstable: therefore the axis turns to the
-//                 vertical over eight nodes outside the mesh. In V, ψ and ζ are those of q, in H those of p.
+//                 After a z-transform in time ψ = κ_i D p on axis i. Scaled by Π (1 + κ_i)⁻¹, which is 1
+//                 outside the layers, this operator is symmetric: so the adjoint of a run is the same run on
+//                 data reversed in time, to rounding. With variable density ψ is staggered, half-way between
+//                 nodes, and D⁻ ρ⁻¹ (D⁺p + ψ) replaces L p + D ψ. With a tilted axis the layers would be
+//                 unstable: therefore the axis turns to the vertical over eight nodes outside the mesh. In V,
+//                 ψ and ζ are those of q, in H those of p.
 //   sponge        m p_tt + m d p_t = A p + f in a layer, d = d₀ t^q,  d₀ = −(q + 1) v ln R / (P h)
 //   free_surface  p = 0 on the face of the mesh, half a node beyond the last: p(−n) = −p(n − 1)
 //   wall          p = 0 beyond the last node of the mesh

@@ -533,11 +533,11 @@ class DensityWalk {
   int in_box_ = 0;
 };
 
-/// The division of a box into blocks of tiles (the first column is first_east, the last tile begins at the
-/// row last_north), each of some planes. If blocks have many planes, the planes that absorbing layers of the
-/// axis up affect, below `head` and from `tail` on, are separate blocks. Slow blocks, with layers north and
-/// east, begin first; short blocks, of head and tail, begin last, so that all multiprocessors end about
-/// together.
+/// The division of a box into blocks, each a tile over some planes. Tiles begin at the easting index
+/// first_east; the last tiles to the north begin at the northing index last_north. If blocks have many
+/// planes, the planes that absorbing layers of the axis up affect, below `head` and from `tail` on, are
+/// separate blocks. Slow blocks, with layers north and east, begin first; short blocks, of head and tail,
+/// begin last, so that all multiprocessors end about together.
 struct DensityCut {
   Index first_east, last_north, planes, head, tail;
   /// Number of tiles along these axes; slow: [north, east][side] 1 if the side has an absorbing layer, else

@@ -6,8 +6,8 @@
 // axis also q⁻, q⁺, q and two parameters of the medium, 36 bytes. p is read once from memory, and once more
 // from the cache for the rows and columns beside a tile. Operands of differences on the axis up are in
 // registers (a queue of 2M + 1 planes), those of the other axes in shared memory. The GPU's copy engine loads
-// planes there two ahead of the plane that is computed: threads do not wait for memory, and each plane needs
-// one barrier.
+// planes into shared memory, two ahead of the plane that is computed: threads do not wait for memory, and
+// each plane needs one barrier.
 //
 // Absorbing layers: ψ and ζ are read and written once, 16 bytes per node and axis; they are loaded before the
 // plane that needs them, along easting by the copy engine. A block contains a whole layer with the nodes that

@@ -9,8 +9,8 @@
 //
 // Differences on the axis up need no queue of planes: when a plane is loaded, its terms are added to the sums
 // of all planes whose stencils contain it, and each addition moves the sum to the next register. The copy
-// engine loads planes of p and q. When plane m is loaded, G is computed in plane m − M, p⁺ and q⁺ in plane m
-// − 2M:
+// engine loads planes of p and q. When plane m is loaded, G is computed in plane m − M, p⁺ and q⁺ in plane
+// m − 2M (symbols: problem.hpp; d, c: coefficients of D_up and L_up):
 //
 //   U += d p_m              for the nodes of the tile and beside it, U = D_up p
 //   s = n_up U + n_north D_north p + n_east D_east p                          in plane m − M

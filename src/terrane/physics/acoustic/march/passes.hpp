@@ -3,7 +3,8 @@
 //
 // A pass processes tiles of some rows one after the other, and each tile plane by plane from the lowest up.
 // At every plane it computes the steps of the pass one after the other, each `lag` planes below and `lag`
-// rows south of the preceding step (w: plane, t: tile, R: rows of a tile):
+// rows south of the preceding step (w: plane, t: tile, R: rows of a tile; lag₀, lag₁: `lag` along the
+// axes up and north):
 //
 //   step 0   plane w            rows  t R …        (t + 1) R
 //   step l   plane w − l lag₀   rows  t R − l lag₁ … (t + 1) R − l lag₁
