@@ -37,7 +37,7 @@ class CppReference(unittest.TestCase):
 
     def test_every_comment_of_a_declaration_is_on_its_page(self):
         page = docs_pages.component_page("model")
-        for words in ("in the model's order: the sources of a", "Throws InputError (a value outside its range)", "SI on both sides"):
+        for words in ("in the model's order: the sources of a", "Throws InputError (a value outside its range)", "both in SI units"):
             self.assertIn(words, page)
 
     def test_a_declaration_of_several_lines_is_kept_whole(self):
