@@ -26,7 +26,8 @@ Viewpoint viewpoint(const TensorMesh& mesh, const std::vector<double>* ground,
                     const std::vector<Point>& electrodes);
 
 /// Interpolation weights of nodes for the potential at electrodes; the same weights distribute the currents
-/// of electrodes. ground: as above. Throws InputError: an electrode outside of the mesh or in the air.
+/// of electrodes. ground: fraction of each cell that is not air; null: no air. Throws InputError: an
+/// electrode outside of the mesh or in the air.
 std::vector<NodeWeights> weights_of(const TensorMesh& mesh, const std::vector<double>* ground,
                                     const std::vector<Point>& electrodes);
 

@@ -390,7 +390,8 @@ Sensitivity::Kept::Weights Sensitivity::Kept::weights_of(const Group& group,
   return weights;
 }
 
-/// Σ weight φ_electrode on the nodes of these layers: real parts, then imaginary parts.
+/// The sum of weight times potential over electrodes, on the nodes of `of_layers`: real parts, then imaginary
+/// parts.
 void Sensitivity::Kept::combine(const Weights& weights, const Range& of_layers,
                                 std::vector<double>& nodes) const {
   const std::size_t count = planes_of(of_layers), size = plane();

@@ -153,7 +153,7 @@ class Simulation final : public RefinedSimulation<Simulation, Found> {
   Electrodes electrodes_;
   std::vector<MeasuredColumn> measured_;
   Settings settings_;
-  std::size_t sources_ = 0;       // current electrodes of the arrays as_solved()
+  std::size_t sources_ = 0;       // number of current electrodes of the arrays as_solved()
   std::size_t held_against_ = 0;  // sources that need a second solve, over homogeneous ground
   /// Makes the same job on other cells, with mean properties computed anew from the described earth; empty:
   /// there is no description, and new cells get the values of the cells that they lie in.

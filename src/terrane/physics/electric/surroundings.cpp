@@ -343,7 +343,8 @@ std::optional<Primary> primary_at(const TensorMesh& mesh, const Conductivity& si
   // The current of a source close to a wall that a half space does not have leaves through few nodes of the
   // wall, where the secondary potential would be inaccurate.
   if (automatic && at_own_wall(mesh, parameters.boundary, source, 4)) return std::nullopt;
-  // At a wall that a half space does not have, K − K₀ is not zero at the source, where φ_p is infinite.
+  // At a wall that a half space does not have, K − K₀ (grid/difference.hpp) is not zero at the source, where
+  // the primary potential is infinite.
   if (at_own_wall(mesh, parameters.boundary, source, 1))
     throw InputError(name,
                      "it lies on a grounded or insulated side or in the cell beside it, so there is no "

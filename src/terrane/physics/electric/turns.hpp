@@ -17,7 +17,7 @@ class Turns {
  public:
   /// Solves for an electrode. Returns the values to keep, the same on all ranks of a group.
   using Find = std::function<std::vector<double>(Potentials& solver, std::size_t electrode, Solved& solved)>;
-  /// Called on rank 0 with these values, electrode by electrode in the given order.
+  /// Called on rank 0 with the values from Find, electrode by electrode in the given order.
   using Take = std::function<void(std::size_t electrode, const Solved& solved, std::vector<double> found)>;
 
   /// Called on all ranks for each electrode: rank `from` has further results, and sends them to the other

@@ -12,7 +12,7 @@ namespace {
 
 using Z = std::complex<double>;
 
-constexpr double of_fields = 1.6, of_responses = 1.5;  // divisors s in e = |d_companion − d|/s
+constexpr double of_fields = 1.6, of_responses = 1.5;  // s in e = |d_companion − d|/s, the error of a datum d
 
 /// A variable for the errors of another one, with the same unit and dimensions.
 Variable errors_of(const Variable& of, std::vector<double> errors) {

@@ -37,7 +37,7 @@ Problem problem_on(const Problem& problem, const TensorMesh& cells);
 std::vector<Variable> field_errors(const Problem& problem, const std::vector<std::complex<double>>& mine,
                                    const std::vector<std::complex<double>>& its, StatedErrors& stated);
 
-/// The variables NAME_error of these responses, [frequency, receiver].
+/// The variables NAME_error of the named responses, [frequency, receiver].
 std::vector<Variable> response_errors(const Problem& problem, const std::vector<TransferFunction>& mine,
                                       const std::vector<TransferFunction>& its,
                                       const std::vector<std::string>& responses, StatedErrors& stated);

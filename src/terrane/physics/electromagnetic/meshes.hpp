@@ -33,7 +33,7 @@ std::vector<Share> shares_of(Gridding gridding, std::size_t sources, std::size_t
 /// A group of solves, and the problem on the mesh that only they use.
 struct OnMesh {
   Share share;
-  Problem problem;  ///< the problem restricted to these sources and frequencies
+  Problem problem;  ///< the problem restricted to the sources and frequencies of `share`
 
   /// The name of this mesh among several: "0.5 Hz", "source 2", "source 2 at 0.5 Hz".
   std::string name(Gridding gridding) const;

@@ -17,7 +17,7 @@ struct Problem {
   TensorMesh mesh;
   std::array<std::vector<double>, 3> conductivity;  ///< S/m along up, north, east, each [up, north, east];
                                                     ///< north and east may be empty: as up
-  std::array<std::vector<double>, 3> quadrature;    ///< σ'', S/m, as conductivity; all empty: σ is real
+  std::array<std::vector<double>, 3> quadrature;    ///< σ'', S/m, along the same axes; all empty: σ is real
   /// The Cole-Cole parameters m (0 … 1), τ (s) and c (0 … 1) of the cells, or all empty (survey/sigma.hpp).
   std::vector<double> chargeability, charge_time, charge_exponent;
   /// Conductivity of the cells, S/m, used to find the contrasts that limit interpolation at sources and

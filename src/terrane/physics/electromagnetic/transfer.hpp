@@ -35,10 +35,10 @@ std::complex<double> number(const TransferFunction& function, std::size_t which)
 /// recorded for each of them.
 std::vector<Source> both_polarisations();
 std::vector<Component> recorded_of_plane_waves();
-/// Whether a problem has these sources and components.
+/// Whether a problem has two plane waves as sources and the components recorded_of_plane_waves().
 bool is_magnetotelluric(const Problem& problem);
 
-/// Transfer functions [frequency, receiver], from the result of forward() for such a problem.
+/// Transfer functions [frequency, receiver], from the result of forward() for a problem of plane waves.
 std::vector<TransferFunction> transfer_functions(const Problem& problem, const Outcome& outcome);
 
 /// Changes of transfer functions due to small changes of the fields: δZ = (δE − Z δH) H⁻¹, δT = (δH_u − T δH)
@@ -58,7 +58,7 @@ std::vector<std::complex<double>> weights_of_fields(const Problem& problem, cons
 /// Responses that a job can ask for: impedance, apparent_resistivity, phase, tipper, phase_tensor.
 std::span<const std::string_view> names_of_responses();
 
-/// The data-set variables of these responses, [frequency, receiver]; without values if `all` is empty.
+/// The data-set variables of the named responses, [frequency, receiver]; without values if `all` is empty.
 std::vector<Variable> response_variables(const Problem& problem, const std::vector<TransferFunction>& all,
                                          const std::vector<std::string>& responses);
 

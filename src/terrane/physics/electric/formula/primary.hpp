@@ -76,9 +76,9 @@ struct LayeredMedium {
 struct Primary {
   HalfSpace own;
   std::optional<Contact> contact = {};
-  std::shared_ptr<const LayeredMedium> layered = {};  ///< `own` is that at the electrode; or null
+  std::shared_ptr<const LayeredMedium> layered = {};  ///< layers, one of which is `own`; null: no layers
   std::shared_ptr<const Slope> slope = {};  ///< slope of the surface above `own`; null if it is flat
-  int candidate = 0;  ///< number of its kind in surroundings.cpp, the same on all meshes of an earth
+  int candidate = 0;  ///< kind of primary, as numbered in surroundings.cpp for all meshes
 
   const HalfSpace& medium_at(double easting, double northing, double up) const {
     if (layered) return layered->medium[layered->layers.at(up)];

@@ -1,4 +1,4 @@
-// A mesh with its axes in the order of arrays.
+// Faces and widths of a mesh along its axes, in the order of C++ arrays: up, north, east.
 #pragma once
 
 #include <array>

@@ -134,7 +134,7 @@ CellsWithAir::CellsWithAir(const TensorMesh& mesh, const Conductivity& conductiv
       else values[cell] = sigma[cell];  // which check() will refuse
     return values;
   };
-  const auto shares = [&](const std::vector<double>& quadrature_of_ground) {  // of either sign
+  const auto shares = [&](const std::vector<double>& quadrature_of_ground) {  // values of either sign
     std::vector<double> values(mesh.size());
     for (std::size_t cell = 0; cell < values.size(); ++cell)
       values[cell] = ground[cell] > 0 ? ground[cell] * quadrature_of_ground[cell] : 0;

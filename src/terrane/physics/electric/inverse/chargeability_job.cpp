@@ -159,8 +159,8 @@ Fingerprint ChargeData::fingerprint(const Runtime& runtime) const {
 
 /// Computes J for the known resistivities: the first half of a Gauss-Newton step of direct current.
 void ChargeData::make(const Runtime& runtime) {
-  // The derivative of F(e^m) with respect to m = ln ρ is J diag(ρ), which is minus the derivative with
-  // respect to ln σ.
+  // F: data as a function of resistivity ρ; J: its derivative. With m = ln ρ, the derivative of F(e^m) with
+  // respect to m is J diag(ρ), which is minus the derivative with respect to ln σ.
   const auto physics = currents(runtime);
   if (!even()) take_factors_of(*physics);
   auto here = inversion::LogarithmForward(physics).at(log_resistivity_, runtime.progress);

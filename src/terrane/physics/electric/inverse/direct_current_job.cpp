@@ -357,7 +357,7 @@ void ArrayData::describe_model(RunFacts& facts) const {
 }
 
 double ArrayData::expected_seconds(const Runtime& runtime) {
-  // For each model: a solve for every electrode, J row by row, and about 40 products.
+  // For each model: a solve for every electrode, the entries of J row by row, and about 40 products with J.
   const double entries = entries_bytes() / 8, of_solve = arrays_->seconds_of_solve(resolve(runtime.device));
   const double at_once = sharing(runtime).fields_at_once;
   return models() * (of_solve * std::ceil(static_cast<double>(electrodes_.place.size()) / at_once) +

@@ -53,8 +53,8 @@ class ArrayData : public inversion::Dependence {
   double flat_surface() const;
   /// Computes the geometric factors for a flat earth.
   void take_factors();
-  /// Computes the geometric factors for uneven ground and the mesh's sides: needs a solve for each current
-  /// electrode.
+  /// Computes the geometric factors for uneven ground and the boundary conditions of the mesh: needs a solve
+  /// for each current electrode.
   void take_factors_of(const DirectCurrent& physics);
   /// Makes `arrays_`, the simulation of a medium.
   void take_medium(Medium medium);

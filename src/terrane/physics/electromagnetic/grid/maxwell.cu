@@ -307,7 +307,7 @@ struct MaxwellSolver<T>::Parts {
   EdgeSpace space;
   bool rough = false, diagonal = false;
   double w = 0;                           // ωμ₀
-  std::array<solve::Field<double>, 3> s;  // s V
+  std::array<solve::Field<double>, 3> s;  // s V of edges (maxwell.hpp)
   bool complex = false;
   std::array<std::array<solve::Field<double>, 3>, 2> beyond;  // real and imaginary part of δV if `complex`
   std::unique_ptr<Cycle> potential;                           // cycle B_K of maxwell.hpp

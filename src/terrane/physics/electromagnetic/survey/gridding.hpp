@@ -58,7 +58,7 @@ struct GridRequest {
   bool center_on_face = true;
   std::vector<std::size_t> cell_numbers = {};  ///< allowed numbers of cells along an axis; empty: any
   /// Growth of cells within the domain, away from the center or the mean source position. none: 1 in a domain
-  /// or around a center; a core is planned as above.
+  /// or around a center; a core is planned as the head of this file says.
   std::optional<double> growth_in_domain = {};
   /// Whether walls are placed such that the way from the center to a wall and back to the end of the domain
   /// is two wavelengths long.

@@ -138,8 +138,8 @@ void add(Stream& stream, const Metric& metric, const EdgeSum& sum, std::complex<
 /// for any number of ranks.
 class Sampler {
  public:
-  /// x: any field with the shape of those to be sampled; comm: null, or the ranks that share the fields,
-  /// which must outlive this object
+  /// x: any field with the shape of those to be sampled; comm: null, or the ranks that share the fields;
+  /// it must outlive this object
   Sampler(Stream& stream, const Metric& metric, const EdgeVector& x, std::span<const EdgeSum> sums,
           Comm* comm = nullptr);
   /// The values of all sums for the field x, on all ranks; collective if ranks share x.

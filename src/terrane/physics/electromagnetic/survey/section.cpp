@@ -130,7 +130,7 @@ EdgeField wave_along_strike(const TensorMesh& mesh, const CrossSection& section,
   for (std::size_t i = 0; i < columns; ++i)
     for (std::size_t k = 1; k <= levels; ++k) {
       const auto here = number(k, i);
-      Z storage = 0;  // Σ σ of the four quarter cells around the node
+      Z storage = 0;  // Σ σ A over the four quarter cells around the node, A their areas
       for (const std::size_t c : {i - 1, i})
         for (const std::size_t l : {k - 1, k})
           if (c < cells.wide.size() && l < levels)
