@@ -48,7 +48,7 @@ struct Medium {
   std::vector<double> conductivity_north = {}, conductivity_up = {};
   std::vector<double> quadrature_north = {}, quadrature_up = {};
   std::vector<double> slopes =
-      {};  ///< of the surface at electrodes: slopes_at() (grid/ground.hpp); empty: computed from `ground`
+      {};  ///< slopes of the surface at electrodes, from slopes_at() (grid/ground.hpp); empty: from `ground`
 
   /// All members; job/fields.hpp says what is derived from this list.
   template <class Self, class Field>

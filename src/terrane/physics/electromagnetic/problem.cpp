@@ -146,8 +146,8 @@ double Problem::model_memory() const {
 }
 
 double Problem::host_memory(double ranks) const {
-  // The model and, for plane waves, the incident wave, while a field is solved for; before that, the banded
-  // matrix of a section.
+  // A rank stores the model and, for plane waves, the incident wave, while a field is solved for; before
+  // that, the banded matrix of a section.
   const auto cells = static_cast<double>(mesh.size());
   const auto of_section = parameters.strike == Strike::none
                               ? 0

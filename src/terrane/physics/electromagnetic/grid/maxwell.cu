@@ -326,7 +326,7 @@ struct MaxwellSolver<T>::Parts {
   }
 
   // On devices: a stream for each component, because the three cycles run concurrently; and a graph of the
-  // block, recorded for vectors at the addresses `recorded`.
+  // block (the preconditioner), recorded for vectors at the addresses `recorded`.
   std::array<std::unique_ptr<Stream>, 3> beside;  // null for the first component, which uses `stream`
   std::array<std::unique_ptr<Event>, 3> reached;
   std::unique_ptr<Graph> graph;

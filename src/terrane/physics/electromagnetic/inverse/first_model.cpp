@@ -63,7 +63,7 @@ DipoleField field_of(const LayeredEarth& earth, double hertz, const Source& sour
   return electric_dipole(earth, hertz, source.points.front(), source.moment, receiver);
 }
 
-/// Σ |ln |d| − ln |F||², over fields F that are not zero by symmetry.
+/// The sum of (ln |d| − ln |F|)² over measured fields d and computed fields F that are not zero by symmetry.
 double misfit(const Problem& problem, const std::vector<Source>& sources,
               const std::vector<Vector3>& receivers, const std::vector<Datum>& data, double ground,
               double resistivity) {

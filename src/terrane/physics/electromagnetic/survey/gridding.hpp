@@ -54,7 +54,7 @@ struct GridRequest {
   /// The domain that replaces the core around sources and receivers, {low, high} along east, north, up.
   std::array<std::optional<std::array<double, 2>>, 3> domain = {};
   std::array<std::vector<double>, 3> faces = {};  ///< given faces, ascending, along east, north, up
-  std::optional<Vector3> center = {};             ///< a position on a face, or in the middle of a cell
+  std::optional<Vector3> center = {};             ///< on a face, or in the middle of a cell
   bool center_on_face = true;
   std::vector<std::size_t> cell_numbers = {};  ///< allowed numbers of cells along an axis; empty: any
   /// Growth of cells within the domain, away from the center or the mean source position. none: 1 in a domain
