@@ -428,9 +428,10 @@ Earth prism_list(const Config& mesh, const Config& job, const MemoryBudget& memo
   options.unit = table.optional_text("density_unit").value_or("");
   const auto of_job = values_of(model);  // these values of the job replace those of the file
   auto content = read_content(table, "file", options, [&](std::string_view name) {
-    return find_property(name) != nullptr &&
+    const auto meant = name == "rho" ? std::string_view("density") : name;
+    return find_property(meant) != nullptr &&
            std::none_of(of_job.begin(), of_job.end(),
-                        [&](const auto& value) { return value.property == name; });
+                        [&](const auto& value) { return value.property == meant; });
   });
   tell_notes(table, "file", content);
   Earth earth;

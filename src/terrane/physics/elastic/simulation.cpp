@@ -676,14 +676,33 @@ constexpr const char* to_see_the_error =
     "sides are boundary = \"pml\" and faces lie at interfaces, seismograms differ by about "
     "six times the error; with other sides move these outwards and take smaller elements.";
 
-/// Throws MemoryError if the points of all elements do not fit into the machine's memory.
-void require_memory_of_points(const Problem& p, const Runtime& runtime, const MemoryBudget& memory) {
-  const bool single = p.precision == Precision::single_precision,
-             on_device =
-                 resolve(runtime.device).has_own_memory();  // if so, fields are in the device's memory
-  const double bytes_of_point = on_device ? (single ? 35 : 43) : (single ? 64 : 90);
-  memory.require("run", fmt::format("{} elements", p.mesh.size()),
-                 static_cast<double>(p.mesh.size() * p.points_of_element()) * bytes_of_point);
+/// Bytes per element of a rank's part: of the Part on the host; in addition while it is made (placing); and
+/// of the Field on the host or on a device.  number: bytes per number; ordered: whether sums need an order
+struct BytesOfElement {
+  double part, placing, field_of_host, field_of_device;
+
+  BytesOfElement(int degree, double number, bool ordered) {
+    const double p = degree + 1, each = p * p * p, own = std::pow(degree, 3), inner = std::pow(p - 2, 3),
+                 shared = own - inner,
+                 listed = 8 + 12 * (p - 2);  // lists of points with more than two contributions
+    const double order = ordered ? 4 * (shared + each - inner) : 0;
+    part = 4 * each + 8 * own + order;
+    placing = std::max(9 * own + 24, ordered ? 8 * shared + 4 * listed : 0.0);
+    field_of_device = each * (4 + 3 * number + 4) + own * (8 * number + 4) + 21 * number;
+    field_of_host = each * (4 + 3 * number) + own * (8 * number + 8) + 4 * listed + 12 * number;
+  }
+};
+
+constexpr double bytes_of_mesh = 64;  // per element, on every rank
+
+/// Throws MemoryError if the elements do not fit into the machine's memory, however they are computed.
+void require_memory_of_elements(const Problem& p, const Runtime& runtime, const MemoryBudget& memory) {
+  const bool on_device =
+      resolve(runtime.device).has_own_memory();  // if so, fields are in the device's memory
+  const BytesOfElement of(p.degree, p.precision == Precision::single_precision ? 4 : 8,
+                          p.sums == Sums::fixed || !on_device);
+  const double host = bytes_of_mesh + of.part + (on_device ? of.placing : of.field_of_host);
+  memory.require("run", fmt::format("{} elements", p.mesh.size()), static_cast<double>(p.mesh.size()) * host);
 }
 
 }  // namespace
@@ -712,7 +731,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
       if (!par->attenuation) medium.quality_kappa = medium.quality_mu = INFINITY;
   }
   add_boundary(p, table, elements.notes);
-  require_memory_of_points(p, runtime, memory);
+  require_memory_of_elements(p, runtime, memory);
   if (elements.sphere && heights) refuse_heights(*defaults.par());
   std::optional<Locator> locator;  // made at the first position that a file gives
   const auto surface = [&](double easting, double northing) {
@@ -748,28 +767,6 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   }
 }
 
-namespace {
-
-/// Bytes per element of a rank's part: of the Part on the host; in addition while it is made (placing); and
-/// of the Field on the host or on a device.  number: bytes per number; ordered: whether sums need an order
-struct BytesOfElement {
-  double part, placing, field_of_host, field_of_device;
-
-  BytesOfElement(int degree, double number, bool ordered) {
-    const double p = degree + 1, each = p * p * p, own = std::pow(degree, 3), inner = std::pow(p - 2, 3),
-                 shared = own - inner,
-                 listed = 8 + 12 * (p - 2);  // lists of points with more than two contributions
-    const double order = ordered ? 4 * (shared + each - inner) : 0;
-    part = 4 * each + 8 * own + order;
-    placing = std::max(9 * own + 24, ordered ? 8 * shared + 4 * listed : 0.0);
-    field_of_device = each * (4 + 3 * number + 4) + own * (8 * number + 4) + 21 * number;
-    // One of the terms 4 · each is for lists of the part that the allocator does not return.
-    field_of_host = each * (4 + 4 + 3 * number) + own * (8 * number + 8) + 4 * listed + 12 * number;
-  }
-};
-
-}  // namespace
-
 /// Memory of the elements and points of all ranks' parts. In addition every rank has the whole mesh, and a
 /// list of the rank of each element.
 Simulation::Bytes Simulation::memory_needed(const Runtime& runtime) const {
@@ -780,7 +777,7 @@ Simulation::Bytes Simulation::memory_needed(const Runtime& runtime) const {
   const double number = problem_.precision == Precision::single_precision ? 4 : 8;
   const double own = std::pow(problem_.degree, 3);  // points per element
   const BytesOfElement of(problem_.degree, number, problem_.sums == Sums::fixed || !on_device);
-  const double mesh = 64 * ranks, parting = ranks > 1 ? 170 * ranks : 0;
+  const double mesh = bytes_of_mesh * ranks, parting = ranks > 1 ? 170 * ranks : 0;
   const double run = on_device ? of.field_of_device : of.field_of_host;
   const double set_up = mesh + std::max(of.part + of.placing, parting);
   const auto varying = static_cast<double>(problem_.mesh.varying());

@@ -464,7 +464,8 @@ void FieldOf<T>::upload_places() {
   });
   places_ = Buffer<ContributionPlaces>(stream_, places);
   list_ = numbers(list);
-  part_.first = {}, part_.contribution = {};
+  part_.first = UnsetList<std::uint32_t>();  // = {} would free nothing
+  part_.contribution = UnsetList<std::uint32_t>();
 }
 
 /// Sets up the exchange of contributions to shared points with other ranks; they are sent individually, not

@@ -759,7 +759,7 @@ void Builder::add_receivers() {
 }
 
 void Builder::keep_points() {
-  mass_ = {};
+  mass_ = UnsetList<double>();  // = {} would free nothing
   part.point = UnsetList<std::uint32_t>(part.own());
   each_of(near_.size(), [&](std::size_t e) {
     if (place_[e] != none) std::copy_n(&near_point_[e * each_], each_, &part.point[place_[e] * each_]);

@@ -186,6 +186,9 @@ struct SharedNumbers {
 Numbering number_points(const Mesh& mesh, int points, std::span<const std::uint32_t> elements, int threads) {
   const auto inner = static_cast<std::size_t>(points - 2),
              all = static_cast<std::size_t>(points * points * points);
+  constexpr std::size_t edges_of_element = 12;
+  if (edges_of_element * elements.size() >= UINT32_MAX)
+    throw InputError("elastic: mesh", "a rank's part has more than 350 million elements", "Take more ranks.");
   const SharedNumbers shared(mesh, elements, inner, threads);
   Numbering numbering;
   numbering.count = shared.first_inner + inner * inner * inner * elements.size();
@@ -205,6 +208,8 @@ Numbering number_points(const Mesh& mesh, int points, std::span<const std::uint3
 
 UnsetList<std::array<std::uint32_t, 6>> neighbours_of(const Mesh& mesh, int threads) {
   const std::size_t sides = 6 * mesh.size();
+  if (sides >= UINT32_MAX)
+    throw InputError("elastic: mesh", "the mesh has more than 700 million elements", "Take larger elements.");
   UnsetList<std::uint32_t> face;
   const auto vertices = [&](std::size_t n) { return mesh.vertices(n); };
   const auto faces = numbered(
