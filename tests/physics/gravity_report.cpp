@@ -152,13 +152,13 @@ TEST(AccuracyReport, KeepsItsPromisesInEveryCategoryAndForRandomShapes) {
                "## The reference\n\n"
                "The reference is 956 prisms and stations in "
                "`tests/support/data/prism_quad_precision.csv`, computed in quadruple\nprecision and "
-               "checked against 110-digit arithmetic. Categories: *near* from inside to 1.2 sides away, "
-               "*mid* 1 … 30,\n*far* 30 … 1000, *vfar* up to 100 000 sides away; plates and needles have "
-               "an aspect of 10 000; stations of *faceplane*\nand *edgeline* are exactly in the plane of "
-               "a face or on the line of an edge, *face*, *edge*, *corner* on the prism,\n*nearface* and "
-               "*nearedge* 1e-9 … 1e-2 sides off it; *utm* has coordinates with offsets of 5e5 and 4.5e6 "
-               "m. Singular\ncomponents are left out; on a face the normal derivative is the mean of both "
-               "sides.\n\n");
+               "checked against 110-digit arithmetic. Stations *near* are from inside to 1.2 sides "
+               "away,\n*mid* 1 … 30, *far* 30 … 1000, *vfar* up to 100 000 sides away. Plates and needles "
+               "have an aspect of 10 000.\nStations of *faceplane* and *edgeline* are exactly in the plane "
+               "of a face or on the line of an edge. Stations of *face*,\n*edge* and *corner* are on the "
+               "prism, those of *nearface* and *nearedge* 1e-9 … 1e-2 sides off it. The category "
+               "*utm*\nhas coordinates with offsets of 5e5 and 4.5e6 m. Singular components are left out; on "
+               "a face the normal derivative is\nthe mean of both sides.\n\n");
   heading("category");
   for (const auto& [name, line] : categories) print(name, line);
   std::fprintf(page,
