@@ -15,7 +15,7 @@ void say(Comm& comm, std::string_view physics) {
   packet.broadcast(comm);
 }
 
-/// The word that foretell() sends instead of the name of a physics.
+/// foretell() sends this in place of a physics' name: ranks then initialise their device, and wait for a job.
 constexpr std::string_view a_device = "a device";
 
 }  // namespace

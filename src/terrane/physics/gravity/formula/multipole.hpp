@@ -2,13 +2,12 @@
 //
 //   V = (v/R) Σ_n P_n(c),  c = (x², y², z²)/R²,  P_n = g_n / n,  g_n = 2/(m−1)! T_n[c, …, c] R⁻ⁿ,  m = n/2
 //
-// v: volume; (x, y, z): the station relative to the centre, at distance R; sums are over n = 2, 4, 6, 8; with
-// an index of an axis, n_i = x_i / R.
-// T_n is a symmetric tensor of rank m that depends on the sides alone. MultipoleCoefficients hold 2/(m−1)!
-// T_n, so that contracting all but one, all but two indices with c gives f_n = 2 ∂P_n and s_n = 2 ∂∂P_n / (2
-// (m − 1)). From ∂(P_n R⁻⁽²ⁿ⁺¹⁾) by the product rule:
-//   g_i  = (v/R²) n_i G_i,                     G_i = Σ f_n,i − Σ (2n+1)/n g_n
-//   Γ_ij = (v/R³) (n_i n_j M_ij + δ_ij G_i),   M_ij = E_i + E_j + Σ 2 (m−1) s_n,ij
+// v: volume; (x, y, z): the station relative to the centre, at distance R; sums are over n = 2, 4, 6, 8;
+// u_i = x_i / R for an axis i. T_n is a symmetric tensor of rank m that depends on the sides alone.
+// MultipoleCoefficients hold 2/(m−1)! T_n. With ∂ by the entries of c, contracting all indices of it but one
+// with c gives f_n = 2 ∂P_n, and all but two s_n = 2 ∂∂P_n / (m − 1). The product rule for P_n R⁻⁽²ⁿ⁺¹⁾ gives
+//   g_i  = (v/R²) u_i G_i,                     G_i = Σ f_n,i − Σ (2n+1)/n g_n
+//   Γ_ij = (v/R³) (u_i u_j M_ij + δ_ij G_i),   M_ij = E_i + E_j + Σ 2 (m−1) s_n,ij
 //                                              E_i = Σ (2n+1)(2n+3)/(2n) g_n − Σ (2n+1) f_n,i
 // where s_2 = 0, and order 0 (P = 1) adds 1 to the first sum of g_n and 3/2 to the second. Sources: the
 // Taylor series of 1/r over a box (e.g. MacMillan 1930, §§ 87-89); the tables by

@@ -112,7 +112,7 @@ constexpr double seconds_per_cell = 8e-9, seconds_per_operation = 5e-11, seconds
 constexpr double inverses_without_exact_one = 10;  // iterations of Regulariser::solve() if it is not exact
 constexpr double least_for_a_tree = 1e7;           // entries of G; below, other storages are fast enough
 constexpr double least_for_fmm = 1e9;              // entries of G; above, fast multipoles are considered
-constexpr double expected_products = 60;  // products with G, and with Gᵀ, of an inversion without bounds
+constexpr double expected_products = 60;           // with each of G and Gᵀ in an inversion without bounds
 
 /// The active cells as prisms; if air fills the upper part of a cell, only the part below it.
 PrismSet prisms_of_cells(const inversion::Problem& problem) {

@@ -117,7 +117,7 @@ struct TreeView {
   View<const GatheringOfCluster> gatherings;
   View<const Served> by_tile, by_cluster;
   View<const std::uint64_t> tile_start, cluster_start;
-  View<const std::uint32_t> around;  ///< clusters with cells in each chunk of device_tile cells
+  View<const std::uint32_t> around;  ///< for each chunk of device_tile cells, the clusters with some of them
   View<const std::uint64_t> around_start;
   View<const NearChunk> near_chunks;
   View<const std::uint64_t> near_start;  ///< [tiles], and the end

@@ -1,5 +1,5 @@
-// Sensitivities at stations inside cells and on their surface, where entries of the tensor jump, are
-// unbounded, or lack the 4πGρ by which a flux density exceeds the tensor.
+// Sensitivities at stations inside cells and on their surface. Components of the tensor jump or are unbounded
+// there, and flux densities have a term 4πGρ more than the tensor that the kernels compute.
 //
 // There the kernels compute the mean of both sides. Corrections are determined as in forward(), from the
 // densities in the eight octants around a station (sum/singular.hpp):
