@@ -1,19 +1,21 @@
 // Far form: the even multipoles of a box about its centre, up to order 8.
 //
-//   V = (v/R) Σ_n P_n(c),  c = (x², y², z²)/R²,  P_n = g_n / n,  g_n = 2/(m−1)! T_n[c, …, c] R⁻ⁿ,  m = n/2
+//   V = (v/R) (1 + Σ_n P_n),   P_n = g_n / n,   g_n = T_n[c, …, c] R⁻ⁿ,   n = 2, 4, 6, 8 up to the order
 //
-// v: volume; (x, y, z): the station relative to the centre, at distance R; sums are over n = 2, 4, 6, 8;
-// u_i = x_i / R for an axis i. T_n is a symmetric tensor of rank m that depends on the sides alone.
-// MultipoleCoefficients hold 2/(m−1)! T_n. With ∂ by the entries of c, contracting all indices of it but one
-// with c gives f_n = 2 ∂P_n, and all but two s_n = 2 ∂∂P_n / (m − 1). The product rule for P_n R⁻⁽²ⁿ⁺¹⁾ gives
-//   g_i  = (v/R²) u_i G_i,                     G_i = Σ f_n,i − Σ (2n+1)/n g_n
-//   Γ_ij = (v/R³) (u_i u_j M_ij + δ_ij G_i),   M_ij = E_i + E_j + Σ 2 (m−1) s_n,ij
-//                                              E_i = Σ (2n+1)(2n+3)/(2n) g_n − Σ (2n+1) f_n,i
-// where s_2 = 0, and order 0 (P = 1) adds 1 to the first sum of g_n and 3/2 to the second. Sources: the
-// Taylor series of 1/r over a box (e.g. MacMillan 1930, §§ 87-89); the tables by
-// tools/generate_multipole_tables.py.
+// V: potential, g_i: gravity, Γ_ij: its gradients (i, j: axes), all for density 1 and G = 1; v: volume; x_i:
+// the station relative to the centre, at distance R; u_i = x_i / R; c_i = u_i². T_n is a symmetric tensor of
+// rank m = n/2 that depends on the sides alone; its components are the coefficients. T_n[c, …, c] contracts
+// all its indices with c. Contracting all but one, or all but two, gives
+//   f_n,i  = T_n[c, …, c]_i R⁻ⁿ  = 2 ∂P_n/∂c_i              (derivatives at constant R)
+//   s_n,ij = T_n[c, …, c]_ij R⁻ⁿ = 2/(m−1) ∂²P_n/∂c_i∂c_j    (n ≥ 4; s_2 = 0)
+// P_n R²ⁿ is a polynomial in the x_i². Differentiating this polynomial times R⁻⁽²ⁿ⁺¹⁾ by x_i and x_j gives
+//   g_i  = (v/R²) u_i G_i,                     G_i = −1 + Σ_n [f_n,i − (2n+1)/n g_n]
+//   Γ_ij = (v/R³) (u_i u_j M_ij + δ_ij G_i),   M_ij = E_i + E_j + Σ_n 2 (m−1) s_n,ij
+//                                              E_i = 3/2 + Σ_n [(2n+1)(2n+3)/(2n) g_n − (2n+1) f_n,i]
+// Sources: the Taylor series of 1/r over a box (e.g. MacMillan 1930, §§ 87-89); tables of T_n (m−1)!/2 as
+// polynomials in the squared half sides, by tools/generate_multipole_tables.py.
 //
-// Relative error of order N at distance R: below multipole_error(N) (Lmax/R)^(N+2), see switching.hpp.
+// The relative error of order N is below c (Lmax/R)^(N+2), with Lmax the longest side and c of switching.hpp.
 #pragma once
 
 #include "terrane/physics/gravity/formula/multipole_tables.hpp"
@@ -21,7 +23,7 @@
 
 namespace terrane::gravity {
 
-/// Components of 2/(m−1)! T_n for n = 2, 4, 6, 8 in the order xx…x, xx…y, xx…z, xx…yy, …, zz…z.
+/// Components of T_n for n = 2, 4, 6, 8 in the order xx…x, xx…y, xx…z, xx…yy, …, zz…z.
 struct MultipoleCoefficients {
   double t2[3], t4[6], t6[10], t8[15];
 };
@@ -55,9 +57,9 @@ constexpr int triangle_row(int i) {
   return row;
 }
 
-/// Contracts one index of a symmetric tensor with (a, b, c). Size: number of components of the result.
-/// Component i of the result, in row s of the triangular listing, is made of the components i, i + s + 1 and
-/// i + s + 2 of t.
+/// Contracts one index of a symmetric tensor t with the vector (a, b, c). Size: number of components of the
+/// result. Component i of the result is in row s of the triangular listing; it is the sum of a times
+/// component i, b times component i + s + 1 and c times component i + s + 2 of t.
 template <int Size, class From, class T>
 TERRANE_FN void contract(const From& t, const T& a, const T& b, const T& c, T (&out)[Size]) {
   unrolled<Size>([&](auto i) { out[i] = T(t[i]) * a; });
@@ -104,8 +106,8 @@ TERRANE_FN void add_multipole(const Coefficients& t, const T& x, const T& y, con
   static_assert(Order == 2 || Order == 4 || Order == 6 || Order == 8);
   const T q2 = q * q;
   if constexpr (Order == 2) {
-    // Γ needs only products of two vectors: n_i n_j (E_i + E_j) = m_i n_j + n_i m_j, m_i = E_i n_i; E_i n_i =
-    // 5 (E/5 x_i − h_i)/R with h_i = f_i x_i.
+    // Γ needs only products of two vectors u and m: u_i u_j (E_i + E_j) = m_i u_j + u_i m_j, with
+    // m_i = E_i u_i = 5 (kk x_i − h_i)/R, h_i = f_i x_i and kk = E_i/5 + f_i.
     const T f[3] = {q2 * T(t.t2[0]), q2 * T(t.t2[1]), q2 * T(t.t2[2])};
     const T hx = f[0] * x, hy = f[1] * y, hz = f[2] * z;
     const T g = q2 * (hx * x + (hy * y + hz * z));
@@ -132,7 +134,7 @@ TERRANE_FN void add_multipole(const Coefficients& t, const T& x, const T& y, con
     sum.template add<Channel::g_nu>(mz * y);
   } else {
     const T nx = x * q, ny = y * q, nz = z * q, a = nx * nx, b = ny * ny, c = nz * nz;
-    // f[k], g[k] are f_n, g_n with k = n/2 − 1; s_6, s_8 list xx, xy, xz, yy, yz, zz.
+    // f[k], g[k] are f_n, g_n with n = 2 k + 2; s6, s8 are s_6, s_8 in the order xx, xy, xz, yy, yz, zz.
     constexpr int orders = Order / 2;
     T f[orders][3], g[orders][1], s6[6], s8[6];
     unrolled<3>([&](auto i) { f[0][i] = q2 * T(t.t2[i]); });

@@ -19,7 +19,8 @@ double weight_in(const Observable& observable, Channel channel) {
   return observable.weight[static_cast<std::size_t>(channel)];
 }
 
-/// The correction of a datum whose station has these densities around it; NaN: the datum has no value.
+/// The correction of a datum at a station with the densities rho in the eight octants around it; NaN if the
+/// datum has no value.
 double missing(const Observable& observable, const std::array<double, 8>& rho, SingularPolicy policy) {
   std::array<double, 8> size{};
   for (std::size_t o = 0; o < 8; ++o) size[o] = std::fabs(rho[o]);
@@ -100,8 +101,8 @@ double missing_of_pair(const Observable& observable, const CellContacts::One& a,
   return missing(observable, rho, policy);
 }
 
-/// Corrections of the entries of one station; NaN if an entry has no value, or if the correction for two
-/// cells together is not the sum of those for each.
+/// Corrections of the elements of G of one station, one per contact. A correction is NaN if the element has
+/// no value, or if the correction for two cells together is not the sum of the corrections for each.
 std::vector<double> added_to(const Observable& observable, Group group, SingularPolicy policy) {
   std::vector<double> added;
   for (const auto& one : group) {

@@ -1,11 +1,14 @@
-// Sensitivities at stations inside cells and on their surface. Components of the tensor jump or are unbounded
-// there, and flux densities have a term 4πGρ more than the tensor that the kernels compute.
-//
-// There the kernels compute the mean of both sides. Corrections are determined as in forward(), from the
-// densities in the eight octants around a station (sum/singular.hpp):
-//   G m          with the model's density in each octant: exactly what forward() gives, whatever the policy
-//   an entry     with one cell of density 1: NaN where it has no value, or where the limit that the policy
-//                names depends on the model ("outside" between two cells is where the density is less)
+// Corrections of sensitivities at stations inside cells and on their surface. There the kernels need two:
+//   - Components of the gradient tensor jump or are unbounded. At a jump the kernels compute the mean of both
+//     sides; the policy (SingularPolicy) may ask for another value.
+//   - A flux density such as B is the tensor plus 4πGρ at the station on its diagonal (ρ: density). The
+//     kernels compute the tensor alone.
+// Corrections depend on the densities in the eight octants around a station (sum/singular.hpp). For products
+// and for elements of the matrix G they are computed from different densities:
+//   G m              the model's densities: so G m equals the field that forward() computes, for any policy
+//   element of G     density 1 in the element's cell, 0 elsewhere. NaN if the field has no value there, or if
+//                    the value depends on the whole model: between two cells, policy "outside" means the
+//                    side with the lower |ρ|, which is known only with the model
 #pragma once
 
 #include <cstdint>
@@ -32,14 +35,14 @@ class CellContacts {
 
   /// True if no product needs a correction.
   bool empty() const { return all_.empty(); }
-  /// Indices of stations with a row in which entries have no value.
+  /// Indices of stations for which an element of G has no value (is NaN).
   std::vector<std::uint32_t> undefined() const;
   /// Indices of stations strictly inside cells, or between cells.
   std::vector<std::uint32_t> inside() const { return inside_; }
 
   /// The contacts, ordered by station, then cell.
   const std::vector<One>& all() const { return all_; }
-  /// Corrections to add to the kernels' entries of a contact: [observable].
+  /// Corrections to add to the elements of G of a contact's station and cell: [observable].
   std::span<const double> added(std::size_t contact) const {
     return std::span(added_).subspan(contact * observables_.size(), observables_.size());
   }
@@ -53,15 +56,15 @@ class CellContacts {
   SingularPolicy policy_ = SingularPolicy::nan;
   std::vector<Observable> observables_;
   std::vector<One> all_;
-  std::vector<double> added_;  ///< [contacts][observables]
+  std::vector<double> added_;  ///< [contacts][observables] corrections of elements of G
   std::vector<std::uint32_t> inside_;
 };
 
-/// An operator of the kernels' entries, corrected at contacts: G m equals that of forward(); Gᵀ d and
-/// diag(GᵀWG) use the corrected entries.
+/// An operator of elements of G from the kernels, corrected at contacts. Its G m equals the field that
+/// forward() computes; Gᵀ d and diag(GᵀWG) use the corrected elements.
 class SettledOperator final : public solve::LinearOperator {
  public:
-  /// cells, stations: those of `bare` and `contacts`
+  /// bare: the operator without corrections; cells, stations: those of `bare` and `contacts`
   SettledOperator(std::shared_ptr<const solve::LinearOperator> bare, CellContacts contacts,
                   const PrismSet& cells, const KeptStations& stations, double accuracy);
 
@@ -74,13 +77,13 @@ class SettledOperator final : public solve::LinearOperator {
   const CellContacts& contacts() const { return contacts_; }
 
  private:
-  /// Calls use(contact, observable, row) for every entry at a contact.
+  /// Calls use(contact, observable, row of G) for every contact and observable.
   template <class Use>
   void for_entries(const Use& use) const;
 
   std::shared_ptr<const solve::LinearOperator> bare_;
   CellContacts contacts_;
-  std::vector<double> bare_entries_;  ///< [contacts][observables] the kernels' entries
+  std::vector<double> bare_entries_;  ///< [contacts][observables] elements of G before correction
 };
 
 }  // namespace terrane::gravity
