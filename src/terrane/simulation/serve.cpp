@@ -15,7 +15,8 @@ void say(Comm& comm, std::string_view physics) {
   packet.broadcast(comm);
 }
 
-/// foretell() sends this in place of a physics' name: ranks then initialise their device, and wait for a job.
+/// The word that foretell() broadcasts where call() broadcasts the name of a physics. A rank that receives it
+/// may initialise its GPU while rank 0 still reads its input; then it waits for the name of a physics.
 constexpr std::string_view a_device = "a device";
 
 }  // namespace

@@ -9,9 +9,9 @@
 
 namespace terrane {
 
-/// A sentence for a warning on what a run from `first` to `last`, s, cuts off a wavelet; nothing if
-/// |s(first)| is below 1 % of the largest |s|, 90 % of that are reached before `last`, and the run does not
-/// begin after it.
+/// A sentence for a warning on what a run from `first` to `last`, s, cuts off a wavelet s(t). Nothing if all
+/// three hold: |s(first)| is at most 1 % of the largest |s|, or `first` is before `from`; |s| reaches 90 % of
+/// its maximum before `last`; the run begins before `to`.
 ///
 /// from, to: the time interval in which the wavelet changes, s; it is sampled 2000 times. For a wavelet of
 /// zeros, the result is nothing.

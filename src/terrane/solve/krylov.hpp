@@ -249,9 +249,9 @@ SolveReport conjugate_gradients(Space& space, const Apply& apply, const Precondi
 ///   q = A p;  α = ρ/pᵀq;  r −= α q;  ϑ' = ‖r‖/τ;  c² = 1/(1 + ϑ'²);  d = c²ϑ² d + c²α p;  x += d
 ///   τ = τ ϑ' c;  z = B r;  ρ' = rᵀz;  p = z + (ρ'/ρ) p
 ///
-/// After n iterations ‖b − A x‖ ≤ √(n+1) τ. This bound costs nothing; the residual is computed only if the
-/// bound is small enough. Memory traffic in numbers per unknown, without that of A and B, in the order above:
-/// pᵀq 2, r 3, ‖r‖ 1, d 3, x 3, rᵀz 2, p 3.
+/// A prime marks a new value; ϑ and d begin with 0, τ with ‖r‖. After n iterations ‖b − A x‖ ≤ √(n+1) τ. This
+/// bound costs nothing; the residual is computed only if the bound is small enough. Memory traffic in numbers
+/// per unknown, without that of A and B, in the order above: pᵀq 2, r 3, ‖r‖ 1, d 3, x 3, rᵀz 2, p 3.
 template <class Space, class Apply, class Precondition>
 SolveReport quasi_minimal_residuals(Space& space, const Apply& apply, const Precondition& precondition,
                                     const typename Space::Vector& b, typename Space::Vector& x,
@@ -296,7 +296,8 @@ SolveReport quasi_minimal_residuals(Space& space, const Apply& apply, const Prec
 }
 
 /// Stabilised bi-conjugate gradients (van der Vorst 1992), for any A and B: two products with A and two with
-/// B per iteration. ŝ is the initial r; ρ' = ŝᴴr.
+/// B per iteration. ŝ is the initial r; ρ' = ŝᴴr is computed anew, ρ is that of the previous iteration. In
+/// the first iteration β = 0.
 ///
 ///   β = (ρ'/ρ)(α/ω);  p = r + β (p − ω v);  y = B p;  v = A y;  α = ρ'/ŝᴴv;  r −= α v;  x += α y
 ///   z = B r;  t = A z;  ω = tᴴr/tᴴt;  x += ω z;  r −= ω t

@@ -6,7 +6,7 @@
 
 namespace terrane::inversion {
 
-/// Data of one kind: rows first .. first + count − 1 of G.
+/// Data of one kind: rows first .. first + count − 1 of the operator G (data = G · model).
 struct DataSet {
   std::string name, unit;  ///< "g_u", "mGal"
   std::size_t first = 0, count = 0;

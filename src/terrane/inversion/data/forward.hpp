@@ -36,7 +36,8 @@ class Forward {
 /// The operator J diag(slope), restricted to some columns of J.
 class Chained final : public solve::LinearOperator {
  public:
-  /// columns: indices of columns of J, ascending; empty: all; slope: [columns]
+  /// columns: indices of columns of J, ascending; empty: all. slope: the factor of each of these columns, for
+  /// example dp/dm
   Chained(std::shared_ptr<const solve::LinearOperator> jacobian, std::vector<std::uint32_t> columns,
           std::vector<double> slope);
   std::size_t rows() const override { return jacobian_->rows(); }

@@ -5,7 +5,7 @@
 // The sum is minimised by reweighting: least-squares problems with the weights ω = min(1, c/|r|) of the last
 // residuals are solved until the weights no longer change. Outliers must not influence how closely other data
 // are fitted; so β (the weight of φ_m, objective.hpp) is chosen by Huber's second proposal,
-//   Σ min(r², c²) / κ = χ N,  κ the mean of min(r², c²) for normal noise
+//   Σ min(r², c²) / κ = χ N,  κ the mean of min(r², c²) for normal noise, χ N the target (objective.hpp)
 // (Huber 1981, Robust Statistics, ch. 6), which for c → ∞ is φ_d = χ N.
 #pragma once
 

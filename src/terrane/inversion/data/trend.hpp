@@ -1,5 +1,5 @@
 // A regional field in addition to the field G m of the model m: data d = G m + T c, with polynomials T of the
-// station coordinates and unknown coefficients c. W = diag(1/σ).
+// station coordinates and unknown coefficients c. W = diag(1/σ), σ: the data's standard deviations.
 //
 // For any m the best c is found by least squares, so that φ_d(m) = min_c ‖W(G m + T c − d)‖². With the
 // columns p_k of P, obtained by orthonormalising T with respect to the product Σ p q/σ², this is

@@ -30,7 +30,7 @@ void Dependence::require_memory(const Runtime& runtime, const std::string& what)
 
 namespace {
 
-constexpr double of_cut_cells = 2;  // relative memory with cells of half the width along one axis
+constexpr double of_cut_cells = 2;  // memory with cells half as wide along one axis, relative to the mesh
 
 /// Adds the cost of computing errors of the mesh: an inversion computes about seven models; for two of them,
 /// data are also computed on three meshes with twice the cells and on one with farther boundaries.

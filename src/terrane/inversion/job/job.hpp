@@ -2,13 +2,14 @@
 //
 // With simulation.verify = "estimate" the discretisation error e of the mesh is added to the data error: σ² =
 // σ_d² + e². It is estimated from the change of the data F of one model on other meshes, e = s Σ (F' − F):
-// with cells of half the width along one axis after the other, and with boundaries twice as far away. (Wider
-// cells would change the model, as each cell has one value.) e is computed at the first model and at the
-// final one; if it has grown for many data, the inversion runs again with the new e. During an inversion e is
-// constant: it is a systematic error, not a function to be minimised. e is limited to 20 % of a datum's
-// scale: larger differences only show that the mesh is too coarse, and would leave no data to be fitted. With
-// verify = "refine", if e exceeds σ_d for more than 5 % of the data, the inversion continues from that model
-// on a finer mesh.
+// with cells of half the width along one axis after the other, and with boundaries twice as far away. s is 2
+// if errors are proportional to the cell width, 4/3 if to its square, as half the width then leaves 1/2 or
+// 1/4 of the error. (Wider cells would change the model, as each cell has one value.) e is computed at the
+// first model and at the final one; if it has grown for many data, the inversion runs again with the new e.
+// During an inversion e is constant: it is a systematic error, not a function to be minimised. e is limited
+// to 20 % of a datum's scale: larger differences only show that the mesh is too coarse, and would leave no
+// data to be fitted. With verify = "refine", if e exceeds σ_d for more than 5 % of the data, the inversion
+// continues from that model on a finer mesh.
 #pragma once
 
 #include <array>

@@ -142,7 +142,7 @@ double Lanczos::beta_for(double target, std::span<const double> beyond) const {
 }
 
 double Lanczos::largest_eigenvalue() const {
-  double most = 0;  // Gershgorin's bound, at most three times the largest eigenvalue
+  double most = 0;  // Gershgorin's bound of T's eigenvalues, at most three times the largest
   for (std::size_t i = 0; i < s_.a.size(); ++i)
     most = std::max(most, s_.a[i] + (i > 0 ? s_.b[i - 1] : 0.0) + (i < s_.b.size() ? s_.b[i] : 0.0));
   if (s_.a.size() > 200) return most;

@@ -8,8 +8,9 @@
 // Lanczos: K is never formed. v₁ = r/‖r‖; a step applies Gᵀ, R⁻¹ and G once and orthogonalises the new vector
 // twice against all others; after k steps K ≈ V T Vᵀ with a tridiagonal T, and for every β
 //   y = (T + β)⁻¹ ‖r‖ e₁,  m = m̃ + R⁻¹ Gᵀ W V y,  φ_d = β²‖y‖² + (b_{k+1} y_k)²,  φ_m = yᵀ T y
-// exactly, for that m: the misfit of a model is known before the model is computed. 20 to 80 steps are
-// enough for any mesh.
+// exactly, for that m: the misfit of a model is known before the model is computed. e₁: the first unit
+// vector; y_k: the last component of y; b_{k+1}: the length of the newest vector before it is normalised to
+// v_{k+1}. 20 to 80 steps are enough for any mesh.
 //
 // Dense: K is formed and diagonalised, K = U Λ Uᵀ; from these, degrees of freedom, GCV, the L-curve and exact
 // variances follow for any β. For up to about a thousand data.
@@ -122,7 +123,7 @@ class DenseDataSpace {
   double phi_d(double beta) const;
   double phi_m(double beta) const;
   double degrees_of_freedom(double beta) const;
-  double gcv(double beta) const;        ///< generalised cross-validation: N φ_d / (Σ β/(λ+β))²
+  double gcv(double beta) const;        ///< generalised cross-validation: N φ_d / (Σ_i β/(λ_i+β))²
   double curvature(double beta) const;  ///< curvature of the curve (ln φ_d, ln φ_m) at β
   std::vector<double> model(double beta) const;
   /// The β with φ_d(β) = target; 0 if there is none.

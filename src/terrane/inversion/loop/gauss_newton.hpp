@@ -3,6 +3,9 @@
 //
 //   φ(m) = ‖W (F(m) − d)‖² + β (m − m̃)ᵀ R (m − m̃)
 //
+// F(m): computed data (data/forward.hpp); m_k: the model after k steps; J: ∂F/∂m at m_k; φ_d: the first term;
+// W, d, m̃, R: objective.hpp.
+//
 //   near m_k         F(m) ≈ F(m_k) + J (m − m_k)
 //   linear problem   with the data d − F(m_k) + J m_k: its minimum m′ is computed for every β at once
 //                    (data_space.hpp), or within bounds by GPCG (bounded.hpp)

@@ -3,11 +3,12 @@
 //
 //   Σ_i φ_m,i/n_i + Σ_{i<j} (λ φ_c,ij/n_ij + μ φ_r,ij/n'_ij)  minimal, with φ_d,i = χ_i N_i
 //
-// φ_c: the cross-gradient, φ_r: the difference of the fractions of rocks (coupling.hpp). n: the values of
-// these terms for the models of separate inversions, so that λ and μ have no units. The models are computed
-// one after the other, each with the others constant, until none changes: with constant Lagrange multipliers
-// of the conditions on φ_d none of these steps can increase the sum. A non-linear inversion starts from its
-// model of the previous round.
+// i, j: indices of models; φ_m, φ_d, target χ N of the misfit: objective.hpp. φ_c: the cross-gradient, φ_r:
+// the difference of the fractions of rocks (coupling.hpp). Each n is the value of its term for the models of
+// separate inversions; divided by it, terms have no units, and neither have the weights λ and μ. The models
+// are computed one after the other, each with the others constant, until none changes: with constant Lagrange
+// multipliers of the conditions on φ_d none of these steps can increase the sum. A non-linear inversion
+// starts from its model of the previous round.
 #pragma once
 
 #include <vector>

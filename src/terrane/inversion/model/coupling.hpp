@@ -5,12 +5,12 @@
 //
 //   φ_c(m₁, m₂) = Σ_cells V |∇m₁ × ∇m₂|²
 //
-// is 0 where both models change in the same direction, or one of them does not change. Along each axis a
-// cell has two differences, to the previous and to the next cell, divided by the distance of the centres; if
-// one of these cells is not active, the other difference is used twice. |∇m₁ × ∇m₂|² is the mean over the
-// cell's corners, each with the three differences towards it. It is symmetric under reflection, exact for
-// linear models, and not zero for models that alternate from cell to cell. φ_c is a quadratic form in each
-// model while the other is constant:
+// (V: volume of the cell) is 0 in cells in which both models change in the same direction, or one of them
+// does not change. Along each axis a cell has two differences, to the previous and to the next cell, divided
+// by the distance of the centres; if one of these cells is not active, the other difference is used twice.
+// |∇m₁ × ∇m₂|² is the mean over the cell's corners, each with the three differences towards it. It is
+// symmetric under reflection, exact for linear models, and not zero for models that alternate from cell to
+// cell. φ_c is a quadratic form in each model while the other is constant:
 //   φ_c = m₁ᵀ C(m₂) m₁ = m₂ᵀ C(m₁) m₂
 // so models are computed alternately by least squares, and C is added to the regulariser.
 //
@@ -18,6 +18,8 @@
 // the same fraction s of B:
 //
 //   φ_r(m₁, m₂) = Σ_cells V (s₁ − s₂)²,   s = (m − m_A) / (m_B − m_A)
+//
+// m_A, m_B: the values of the model's property in rock A and in rock B.
 #pragma once
 
 #include <array>
@@ -30,7 +32,8 @@
 
 namespace terrane::inversion {
 
-/// The quadratic form vᵀ C v − 2 vᵀ c + constant, in which a given factor is included.
+/// The quadratic form vᵀ C v − 2 vᵀ c + constant of a model v. C, c and the constant include a factor that
+/// the constructor of the derived class gets.
 class Coupling {
  public:
   virtual ~Coupling() = default;

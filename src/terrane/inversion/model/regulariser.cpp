@@ -208,6 +208,7 @@ void Regulariser::precondition(std::span<double> v) const {
 /// Solves R x = v by conjugate gradients with the preconditioner S:
 /// r = v − R x;  z = S r;  p = z
 /// repeat  α = rᵀz/pᵀRp;  x += α p;  r −= α R p;  z = S r;  p = z + β p    until rᵀz has fallen by tolerance²
+/// β: rᵀz divided by that of the previous step.
 int Regulariser::solve(std::span<double> v, double tolerance) const {
   if (exact()) {
     precondition(v);

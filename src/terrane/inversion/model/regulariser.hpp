@@ -4,9 +4,10 @@
 //       = uᵀ R u
 //
 // u: the model minus its reference; V: volume of a cell, A: area of a face, δ: distance between the centres
-// on both sides of it, w: weight of a cell, by depth, distance or sensitivity, squared in φ_m as in Li &
-// Oldenburg (1996). Only faces between two active cells are included. With weights_in_gradients = false the
-// differences are of u instead of w u, and a face has the weight ½ (w²_{j−} + w²_{j+}), as in SimPEG.
+// of the cells j+ and j− on both sides of a face, w: weight of a cell, by depth, distance or sensitivity,
+// squared in φ_m as in Li & Oldenburg (1996). Only faces between two active cells are included. With
+// weights_in_gradients = false the differences are of u instead of w u, and a face has the weight ½ (w²_{j−}
+// + w²_{j+}), as in SimPEG.
 //
 // If all cells of the mesh are active and weights are inside the differences, R = w R₀ w has an exact inverse
 // (solve/matrices/kronecker.hpp). Otherwise R x = v is solved by conjugate gradients, preconditioned by that

@@ -112,8 +112,8 @@ std::vector<double> distance_weights(const TensorMesh& mesh, std::span<const std
   const double r0 = narrowest / 4, gauss = 0.5 / std::sqrt(3.0);
   std::vector<double> w(cells_of(mesh, active));
   constexpr std::size_t a_task = 256;
-  // The mean of (R+R₀)^−a over a box, R the distance from station s, with 2³ Gauss points in each of cuts³
-  // equal parts.
+  // The mean of (R+R₀)^−a over a box (R: distance from station s, R₀: r0, a: exponent), with 2³ Gauss points
+  // in each of cuts³ equal parts of the box.
   const auto mean = [&](const Prism& p, std::size_t s, int cuts) {
     double sum = 0;
     const double size[3] = {(p.east - p.west) / cuts, (p.north - p.south) / cuts, (p.top - p.bottom) / cuts};

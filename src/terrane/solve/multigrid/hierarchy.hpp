@@ -330,8 +330,9 @@ void for_rest(IndexBox<3> all, const IndexBox<3>& part, const Use& use) {
   }
 }
 
-/// Coefficients of the smoother: a Chebyshev polynomial of degree 2 of D⁻¹A, D the diagonal of A, for the
-/// interval [λ/6, λ], λ = 2 (multigrid.hpp). ρ, ρ': coefficients of the recurrence for Chebyshev polynomials.
+/// Coefficients of the smoother: a Chebyshev polynomial of degree 2 of D⁻¹A (A: matrix of the level's
+/// network, D: its diagonal) that reduces errors with eigenvalues from λ/6 to λ; no eigenvalue exceeds λ = 2
+/// (multigrid.hpp). ρ, ρ': coefficients of the recurrence for Chebyshev polynomials.
 struct Smoother {
   static constexpr double most = 2, least = most / 6;
   static constexpr double middle = (most + least) / 2, half = (most - least) / 2;

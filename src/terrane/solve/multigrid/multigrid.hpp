@@ -6,15 +6,17 @@
 // smallest spacing and doubles from level to level. So only directions with short spacings are coarsened,
 // coarser levels become isotropic, and a pointwise smoother suffices on any stretched grid.
 //
-// A removed point f between its neighbours L and R gets the value w_L u_L + w_R u_R with w_L = c(f)/(c(f) +
-// c(f+1)), w_R = 1 − w_L: its own conductances c to them are the weights. In the coarse network, a
-// conductance along the axis is that of two fine ones in series; across the axis it is the fine one plus
-// shares of those at removed neighbours. The coarse S is likewise the fine one plus shares of S at removed
-// neighbours. The coarse A is again a 7-point M-matrix.
+// At a removed point f between its neighbours L and R, the solution u is interpolated: w_L u_L + w_R u_R with
+// w_L = c(f)/(c(f) + c(f+1)), w_R = 1 − w_L. c(f) is the conductance between L and f, c(f+1) that between f
+// and R. In the coarse network, a conductance along the axis is that of two fine ones in series; across the
+// axis it is the fine one plus shares of those at removed neighbours. The coarse storage S is likewise the
+// fine one plus shares of S at removed neighbours. The matrix A of the coarse network is again a 7-point
+// M-matrix.
 //
-// The smoother is a Chebyshev polynomial of degree 2 on D⁻¹A, for the interval [λ/6, λ] with λ = 2
-// (Gershgorin), the same before and after the coarse correction; restriction is the transpose of
-// interpolation. So the cycle is a symmetric positive operator.
+// The smoother is a Chebyshev polynomial of degree 2 of D⁻¹A (D: the diagonal of A), for the interval [λ/6,
+// λ] of eigenvalues; λ = 2 is Gershgorin's bound of the largest. The same smoother runs before and after the
+// coarse correction, and restriction is the transpose of interpolation. So the cycle is a symmetric positive
+// operator.
 //
 // With several ranks, levels are cut where the finest one is: a point that stays belongs to the same rank as
 // before. A rank also computes the points up to three around its part, as its neighbours do, so that ranks
