@@ -1,6 +1,6 @@
 // Whether stations and a model are near each other. A field is negligible at a distance of a hundred times
-// the size of the model: stations so far away, or the model, most often have coordinates of another
-// projection.
+// the size of the model; if all stations are so far away, their coordinates or those of the model are most
+// often wrong, in another projection for example.
 #pragma once
 
 #include <fmt/format.h>

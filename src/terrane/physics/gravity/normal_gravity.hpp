@@ -5,8 +5,10 @@
 //   γ_u = −1/w [ GM/(u² + E²) + ω² a² E/(u² + E²) q'/q₀ (½ sin²β − 1/6) − ω² u cos²β ]
 //   γ_β =  1/w  ω² sinβ cosβ / √(u² + E²) [ a² q/q₀ − (u² + E²) ]
 //
-// u, β are the ellipsoidal coordinates of the point, E the linear eccentricity, q and q' the functions of u
-// in normal_gravity.cpp, w² = (u² + E² sin²β)/(u² + E²).
+// γ_u, γ_β are the components along the ellipsoidal coordinates u (polar semiaxis of the confocal ellipsoid
+// through the point, m) and β (its reduced latitude); a, GM and ω are those of ReferenceEllipsoid, and E =
+// √(a² − b²) with b the polar semiaxis; w² = (u² + E² sin²β)/(u² + E²); q and q' are the functions of u in
+// normal_gravity.cpp, and q₀ = q(b).
 //
 // Sources: Heiskanen & Moritz (1967), Physical Geodesy, sections 2-7 and 2-8; Li & Götze (2001), Geophysics
 // 66, 1660-1668, who leave γ_β out: it vanishes on the ellipsoid and adds 1e-4 mGal at a height of 10 km.

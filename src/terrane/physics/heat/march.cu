@@ -50,7 +50,7 @@ struct Magnitude {
 struct Record {
   Values temperature;
   IndexBox<3> part;
-  View<const Index> cells;  // k, j, i of each receiver's cell
+  View<const Index> cells;  // [receiver] indices k, j, i of its cell: up, north, east
   View<double> series;
   std::size_t row, count;
   TERRANE_FN void operator()(std::size_t n) const {

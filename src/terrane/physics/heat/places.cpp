@@ -60,7 +60,8 @@ Line line_through(const Problem& p, int axis, const std::array<std::size_t, 3>& 
 /// two faces of the cell. With T₁ of the cell (width w, conductivity k), T₂ of its neighbour, and G the
 /// conductance per area between their centres,
 ///   k T = F₀ x + (F₁ − F₀) (x² + σ²)/2w,   F₀ = 2k T₁/w,   F₁ = G (T₂ − T₁)
-/// where σ² is the spread along the other axes minus w²/4, which the scheme itself has near the side.
+/// where σ² is the spread along the other axes (places.hpp) minus w²/4, the spread of the scheme itself near
+/// the side.
 std::array<double, 3> weights_beside(const Line& line, double sigma2) {
   const bool below = line.fixed < 0;
   const double w = line.east - line.west, x = below ? -line.west : line.east,

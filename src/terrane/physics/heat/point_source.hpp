@@ -2,9 +2,10 @@
 //
 //   T(r, t) = P/(4π k r) erfc(r/√(4Dt)) + H/(C (4πDt)^{3/2}) exp(−r²/4Dt)      D = k/C
 //
-// for the power P from time 0 on, and the heat H released at time 0, in an infinite medium (Carslaw & Jaeger
-// 1959, §10.2, §10.4). The sides of a box are represented by images of the source: of equal sign at insulated
-// sides, of opposite sign at sides with T = 0.
+// for the power P (W) from time 0 on, and the heat H (J) released at time 0, in an infinite medium (Carslaw &
+// Jaeger 1959, §10.2, §10.4). r is the distance from the source, k the thermal conductivity, C the heat
+// capacity per volume, D the diffusivity. The sides of a box are represented by images of the source: of
+// equal sign at insulated sides, of opposite sign at sides with T = 0.
 //
 // Cells resolve 1/r badly near the source: three cells away the error is 5 %. A second run on the same cells
 // with the same steps, in a box filled with the rock at the source, has the same errors, and for it the
@@ -12,8 +13,7 @@
 //
 //   T(mesh) + T(closed form) − T(mesh, all of the source's rock)
 //
-// has only the error of the remaining part, due to heat reflected by other rock, which is smooth at the
-// source.
+// has only the error of that part of T(mesh) which other rock causes; this part is smooth at the source.
 #pragma once
 
 #include <array>

@@ -87,7 +87,7 @@ void Problem::settle() {
   for (const auto cell : receivers)
     if (cell >= mesh.size()) throw InputError("heat: receivers", fmt::format("there is no cell {}", cell));
   const double stable = stable_step();
-  constexpr double implicit_pays = 20;  // an implicit step costs as much as 20 explicit steps
+  constexpr double implicit_pays = 20;  // explicit steps that take as long as one implicit step
   if (method == Method::automatic)
     method =
         std::max(step, end / 100) > implicit_pays * stable ? Method::implicit_steps : Method::explicit_steps;

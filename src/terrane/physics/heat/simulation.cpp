@@ -20,7 +20,8 @@ namespace terrane::heat {
 namespace {
 
 constexpr int near_source = 3;  // cells; receivers closer to the source cause a warning
-// The estimated error of T is |T − T_companion| divided by these numbers.
+// The estimated error of T is |T − T_companion| divided by of_warm_rock if temperatures change even without a
+// source, else by of_temperatures.
 constexpr double of_temperatures = 2.5, of_warm_rock = 2;
 
 /// Values for rock that the model does not specify.

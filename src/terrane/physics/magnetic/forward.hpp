@@ -1,6 +1,6 @@
 // The magnetic field of magnetized prisms at stations. By Poisson's relation, gravity gradients Γ̂ (G = 1)
-// are computed with each component of the magnetization M as the density; then B = (μ₀/4π) Γ̂ M + μ₀ M, where
-// the last M is that of the matter at the station.
+// are computed with each component of the magnetization M as the density; then B = (μ₀/4π) Γ̂ M + μ₀ M. Γ̂ M
+// is the sum over all prisms; the second M is that of the matter at the station, 0 outside prisms.
 #pragma once
 
 #include <array>

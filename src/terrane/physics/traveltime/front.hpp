@@ -1,6 +1,6 @@
 // First arrivals of one shot: the factored eikonal equation by fast marching.
 //
-//   |∇T| = s      T = r τ      r = |x − x_shot|
+//   |∇T| = s      T = r τ      r = |x − x_shot|      T: arrival time, s: slowness of the rock at x
 //
 // T has a conical singularity at the shot, which finite differences of T do not resolve; τ, the mean slowness
 // between the shot and a point, is smooth there (Fomel, Luo & Zhao 2009, J. Comput. Phys. 228). At a node,
@@ -8,8 +8,8 @@
 //
 //   Σ_a (σ_a ∂_a T)² = s²,   σ_a ∂_a T = (σ_a p_a + r κ_a) τ − r (c₁ τ₁ − c₂ τ₂)  ≥ 0
 //
-// summed over the axes a along which the front arrives, from the side −σ_a; τ₁, τ₂: values at the upwind
-// nodes, at distances d₁ and d₂:
+// summed over the axes a along which the front arrives. σ_a = ±1 is the direction in which it travels along
+// axis a; τ₁, τ₂ are values at the two upwind nodes, at distances d₁ and d₂ from the node:
 //
 //   first order    κ = 1/d₁                c₁ = 1/d₁                  c₂ = 0
 //   second order   κ = 1/d₁ + θ/d₂         c₁ = 1/d₁ + θ/(d₂ − d₁)    c₂ = θ d₁/(d₂ (d₂ − d₁))

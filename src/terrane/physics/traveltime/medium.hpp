@@ -1,6 +1,6 @@
 // The nodes of a mesh, and the slowness at nodes for a front of first arrivals.
 //
-//   s = 1/v        slowness of a cell, s/m; T, s, is defined at the nodes: the corners of the cells
+//   s = 1/v        slowness of a cell, s/m. Arrival times are defined at the nodes: the corners of the cells
 //
 // An axis with one cell is flat: nothing varies along it, it has one line of nodes, and distances are
 // computed without it.

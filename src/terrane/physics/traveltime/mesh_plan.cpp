@@ -13,7 +13,7 @@ namespace terrane::traveltime {
 
 namespace {
 
-constexpr double at_jumps = 1, where_smooth = 3;         // h/L = ε and √(3 ε): docs/theory/traveltime.md
+constexpr double at_jumps = 1, where_smooth = 3;         // h/L = at_jumps ε, √(where_smooth ε)
 constexpr double coarsest = 1. / 30, finest = 1. / 400;  // limits of h/L
 constexpr double beside_survey = 0.15, below_survey = 0.5,
                  below_holes = 0.15;  // distances by which the mesh extends beyond the survey, relative to L

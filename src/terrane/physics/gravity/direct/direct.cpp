@@ -2,8 +2,9 @@
 // 4096 pairs of 60 to 700 flops from the L1 cache; memory traffic is negligible.
 //
 // Sums are added over the prisms of a tile in sequence, over the tiles of a strip of 32, over the strips of a
-// chunk, and over the chunks in a binary tree. Each level starts from zero. So the error grows as 64 + 32 +
-// ... and not as the number of prisms, and the order does not depend on the number of threads.
+// chunk, and over the chunks in a binary tree. Each level starts from zero. So the rounding error grows as
+// the sum 64 + 32 + ... of the numbers of terms on each level, not as the number of prisms; and the order of
+// additions does not depend on the number of threads.
 #include "terrane/physics/gravity/direct/direct.hpp"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ constexpr std::size_t block_tiles = 16;  // station tiles in a block
 constexpr std::size_t block_stations = block_tiles * tile_size;
 constexpr std::size_t strip_tiles = 32;  // prism tiles in a strip
 constexpr std::size_t most_prism_chunks_direct = 64;
-constexpr std::size_t least_tasks_at_once = 512, tasks_per_thread = 16;  // with so many, no thread idles
+constexpr std::size_t least_tasks_at_once = 512, tasks_per_thread = 16;  // enough to keep all threads busy
 
 std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 

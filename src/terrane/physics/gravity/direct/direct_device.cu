@@ -12,7 +12,7 @@ constexpr std::uint32_t most_chunks = 256;
 constexpr std::size_t tiles_per_chunk = 8;
 // Most groups of stations per launch: the host stores the sums of two launches.
 constexpr double most_groups_summed = 1 << 14;
-/// Most pairs per launch: half a second, at some 125 multiply-adds per pair, so that Ctrl-C need not wait.
+/// Most pairs per launch, at some 125 multiply-adds per pair: half a second, so that Ctrl-C acts soon.
 double most_pairs(Device device) {
   return device.kind == Device::Kind::cuda ? gpu(device.index).fp64_per_second / 250 : 1e7;
 }

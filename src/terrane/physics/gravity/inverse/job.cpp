@@ -74,7 +74,7 @@ class StationData final : public inversion::Dependence {
   std::vector<StorageChoice> candidates(const Runtime& runtime) const;
   std::vector<StorageChoice> trees(const Runtime& runtime, Device device, double team) const;
   StorageChoice by_fmm(const Runtime& runtime, double team) const;
-  /// Seconds of a step of Lanczos or of conjugate gradients, without its products.
+  /// Seconds of an iteration of Lanczos or of conjugate gradients, without its products with G.
   double seconds_beside_products(const Runtime& runtime) const;
   /// Whether the regulariser has an exact inverse (Regulariser::exact()).
   bool inverse_is_exact() const;
@@ -97,17 +97,17 @@ class StationData final : public inversion::Dependence {
 constexpr std::array<std::string_view, 8> storage_names{"auto",  "lattice", "tree", "fmm",
                                                         "dense", "single",  "disk", "none"};
 
-// Measured on one core with AVX-512: computing an entry with one channel; a product with one entry, from
-// memory and from a file.
+// Measured on one core with AVX-512: the time to compute an entry of G for one channel, and the time that an
+// entry takes in a product, if G is in memory and if it is in a file.
 constexpr double seconds_per_entry = 6e-9, seconds_per_stored_entry = 0.5e-9, seconds_per_read_entry = 4e-9;
-// Measured on an H200, in seconds: a pair computed anew for a product, an entry computed to be stored; in
-// bytes per second: its memory, and vectors across the bus. Whole inversions took 1 to 1.8 times the time
-// estimated from these and their number of products
-// (benchmarks/records/2026-11-23-inversion_plans-1-gpu.json).
+// Measured on an H200, in seconds: a pair of cell and station computed anew for a product, and an entry
+// computed to be stored; in bytes per second: reading device memory, and transferring vectors between host
+// and device. Whole inversions took 1 to 1.8 times the time estimated from these numbers and the count of
+// products (benchmarks/records/2026-11-23-inversion_plans-1-gpu.json).
 constexpr double seconds_per_device_pair = 7e-12, seconds_per_device_entry = 1.3e-10, device_bytes = 3e12,
                  bus_bytes = 1e10;
-// Seconds of a step without its products: per cell, for vectors on the host; per operation of the
-// regulariser's inverse, on one core and on an H200.
+// Seconds of an iteration without its products with G: per cell, for vectors on the host; per operation of
+// the regulariser's inverse, on one core and on an H200.
 constexpr double seconds_per_cell = 8e-9, seconds_per_operation = 5e-11, seconds_per_device_operation = 1e-13;
 constexpr double inverses_without_exact_one = 10;  // iterations of Regulariser::solve() if it is not exact
 constexpr double least_for_a_tree = 1e7;           // entries of G; below, other storages are fast enough

@@ -10,17 +10,19 @@
 namespace terrane::gravity::inverse {
 
 namespace {
-constexpr double beside = 1.3, down = 1.1;  // factors by which the size of cells grows from one to the next
+constexpr double beside = 1.3, down = 1.1;  // size of each cell relative to the one before
 constexpr std::size_t most_cells = 500'000;
 
-/// The spacing s of stations on a map or a line, from (length + s)(width + s) = stations s².
+/// The spacing s of stations: each of the N stations occupies s² of the survey's area, extended by s/2 on all
+/// sides: (length + s)(width + s) = N s². On a line the width is 0.
 double apart(const std::vector<Position>& stations, const Spread& spread) {
   const double sides = spread.length + spread.width, more = static_cast<double>(stations.size()) - 1;
   return (sides + std::sqrt(sides * sides + 4 * more * spread.length * spread.width)) / (2 * more);
 }
 
-/// Even cells below the stations, half as high as wide, down to the lowest place of the ground; beyond them,
-/// to the sides of the box `all`, cells that grow.
+/// A mesh that fills the box `all`. Below the stations (box), cells have the width `cell` and half that
+/// height down to `lowest`, the lowest height of the ground; from there to the sides of `all` their size
+/// grows.
 TensorMesh cells_around(const Prism& box, const Prism& all, double lowest, double cell) {
   const auto axis = [&](double low, double high, double from, double to) {
     low = std::max(low - cell / 2, from);

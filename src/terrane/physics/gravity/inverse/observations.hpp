@@ -12,11 +12,11 @@
 
 namespace terrane::gravity::inverse {
 
-/// What differs between the fields that cells cause at stations: gravity's, and those of magnetized cells.
+/// What differs between inversions of gravity and of magnetic fields.
 struct FieldKind {
   const Conventions& conventions;
   std::string property;  ///< "density", "susceptibility"
-  /// The observable of a channel: the datum that a cell with one unit of the property causes, SI.
+  /// For the name of a channel: the value that a cell with one unit of the property causes, SI.
   std::function<Observable(std::string_view channel)> observable;
 };
 
@@ -24,12 +24,12 @@ struct FieldKind {
 struct Observations {
   std::vector<ObservedColumn> columns;    ///< [channels] values, and uncertainties if the survey has them
   std::vector<std::string> descriptions;  ///< [channels]
-  std::vector<Observable> observables;    ///< [channels] datum of a cell with one unit of the property
+  std::vector<Observable> observables;    ///< [channels] value due to a cell with one unit of the property
   std::vector<Column> others;             ///< the survey's other columns
   std::string property;
   std::string frame;
   double exponent = 2;  ///< exponent with which the fields decay, for depth and distance weights
-  /// true: some fields are unbounded at a cell's edges, as gradients and magnetic fields
+  /// true: some channel is unbounded at a cell's edges, as gravity gradients and magnetic fields are
   bool steep = false;
   SingularPolicy singular = SingularPolicy::nan;  ///< what is done at stations on faces of cells
   std::vector<std::string> warnings;

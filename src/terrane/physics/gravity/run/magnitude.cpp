@@ -23,8 +23,8 @@ namespace terrane::gravity {
 namespace {
 
 constexpr double rounding_of_pairs = 4e-15, rounding_of_sums = 5e-16;
-constexpr double finest_promise = 1e-14;  // a smaller accuracy means "best"
-constexpr double lost_to_best = 1e-12;    // limit of a warning: "best" has lost three digits
+constexpr double finest_promise = 1e-14;  // a smaller requested accuracy means "as accurate as possible"
+constexpr double lost_to_best = 1e-12;    // floor above which a run warns, if that was requested
 // Least ratio of contributions to their sum at which a run warns that truncation errors of pairs remain.
 // These errors add up to less than accuracy · S / 200 (measured; S: magnitude.hpp).
 constexpr double truncations_that_cancel = 1e3;
@@ -372,7 +372,7 @@ Report expected_rounding(const Prisms& prisms, const Stations& stations, const P
   auto sums =
       direct_sum(prisms, some, parameters.channels, parameters.accuracy, parameters.threads, progress);
   const Fields fields{parameters.channels, {sums.values.begin(), sums.values.end()}, {}};
-  constexpr double all_pairs = 0.02;  // s: suffices for 300,000 prisms at eight stations; more are sampled
+  constexpr double all_pairs = 0.02;  // s: enough for 300,000 prisms at 8 stations; of more, a sample is used
   report_rounding(magnitude(prisms, some, all_pairs, parameters.threads, progress),
                   largest_values(fields, parameters.threads), parameters.channels, 1, promise, report);
   return report;

@@ -3,17 +3,17 @@
 //
 //   S_k = Σ_i |c_ik|,   Q_k = (Σ_i |c_ik|²)^½,   c_ik: contribution of prism i to V, g, Γ (k = 0, 1, 2) at a
 //                                                 station; |c|: length of g, Frobenius norm of Γ
-//   rounding error of every method ≤ 4e-15 max Q + 5e-16 max S   (the floor)
+//   rounding error of every method ≤ 4e-15 max Q + 5e-16 max S   (the floor; max: over the stations)
 //
 // Rounding errors of pairs are independent and add up like Q. Partial sums are rounded relative to their own
 // size, which is up to S if neighbours have one sign. Measured against quadruple precision: up to 3e-15 Q if
 // Q dominates, 2e-16 S if S does; docs/theory/fast.md.
 //
 // S and Q are computed from |mass|. At stations more than two radii away, clusters of an octree count as
-// points. A prism counts as a point mass at the distance to a box half as large, with each value limited to
-// the maximum of a body with its sides:
+// points. A single prism counts as a point mass, whose distance is measured to a box with the same centre and
+// half the sides. Each value is limited to the least of these bounds, for G = 1:
 //   V ≤ 3.6 ρ c (ab)^½, 1.5 m/R, ρ b c (2.4 + 2 ln(a/(bc)^½));  |g| ≤ 2π ρ c, m/R²;  ‖Γ‖ ≤ 4π ρ
-// with sides a ≥ b ≥ c and R the radius of the sphere of its volume.
+// with ρ = |density|, m = |mass|, the prism's sides a ≥ b ≥ c, and R the radius of a sphere of its volume.
 #pragma once
 
 #include <array>

@@ -39,8 +39,8 @@ std::string_view name(Method method);
 
 /// Plans from the geometry, without computing the field. Takes milliseconds for small runs, and for large
 /// ones a small part of the run. A method in the parameters that is not automatic is used. Throws InputError:
-/// a lattice was requested and the geometry is none. MemoryError: the requested method does not fit the
-/// device. Cancelled.
+/// a lattice was requested and the geometry is none. MemoryError: the requested method needs more memory than
+/// the device has. Cancelled.
 MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters& parameters,
                 Progress* progress = nullptr);
 

@@ -17,10 +17,10 @@ struct Verification {
   bool quadruple = false;  ///< the reference is in quadruple precision; else it is the direct sum at its best
 };
 
-/// Compares `count` stations, spread evenly over the list, with a reference. This is in quadruple precision
-/// if that takes about 20 s at most. Neighbouring prisms of equal density are merged first; the field of each
-/// prism is computed by the textbook form, far away by the stable form. On surfaces the tensor is not
-/// compared. result: computed by forward(), SI; contacts: those of stations with prisms
+/// Compares `count` stations, spread evenly over the list, with a reference, which is computed in quadruple
+/// precision if that takes about 20 s at most. Neighbouring prisms of equal density are merged first; the
+/// field of each prism is computed by the textbook form, far away by the stable form. On surfaces the tensor
+/// is not compared. result: computed by forward(), SI; contacts: those of stations with prisms
 Verification verify(const Prisms& prisms, const Stations& stations, const Parameters& parameters,
                     std::size_t count, const Fields& result, std::span<const Contact> contacts,
                     Progress& progress);

@@ -26,7 +26,8 @@ struct Contact {
   bool inside() const noexcept { return octants == 0xff; }
 };
 
-/// Octants that a prism with these relative faces fills around the station.
+/// The octants around the station that a prism fills.  x, y, z: coordinates of the prism's two faces along
+/// each axis, relative to the station
 std::uint8_t octants_filled(const double (&x)[2], const double (&y)[2], const double (&z)[2]);
 
 /// The correction of one component of the tensor at one station: value += correction · G, or NaN.

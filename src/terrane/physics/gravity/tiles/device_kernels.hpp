@@ -7,10 +7,12 @@
 //
 // Real is the type in which pairs are computed. In float, coordinates are relative to the origin of the tile
 // (this difference is computed in double) and in units of the tile, so that powers of a distance stay in
-// range. Pairs nearer than three sides are computed in double. The sums of tiles are added in double.
+// range. Pairs nearer than three times the prism's longest side are computed in double. The sums over the
+// tiles are added in double.
 //
-// Limited by FP64 instructions: a pair of order 2, 4, 6, 8 needs 56, 91, 139, 217. A tile (1 kB if all its
-// prisms have one shape) is read once for 32 stations, far below the bandwidth of the caches.
+// The time is limited by FP64 instructions: a pair by a multipole of order 2, 4, 6, 8 needs 56, 91, 139, 217.
+// A tile (1 kB if all its prisms have one shape) is read once for 32 stations, which needs little of the
+// bandwidth of the caches.
 #pragma once
 
 #include <cstdint>
@@ -69,8 +71,8 @@ struct DeviceEarth {
   TileCoefficients<Real> common;
   View<const MultipoleTables> tables;  ///< one element
   Switching switching;
-  double least_gap;  ///< least distance of a far tile, in diagonals of its box: in float, differences of
-                     ///< coordinates within the box must keep enough digits
+  double least_gap;  ///< least distance at which a tile may be computed by multipoles, as a multiple of the
+                     ///< diagonal of its box; at less, differences of coordinates in float lose digits
 };
 
 struct StationBox {
@@ -84,9 +86,10 @@ struct DeviceStations {
   std::size_t count;  ///< number of stations, without the copies
 };
 
-/// Which tiles a group of stations interacts with, chunk by chunk. The index of a group of threads is chunk ·
-/// stations + group of stations. Without a list, every group interacts with all tiles; the first chunk has
-/// the most tiles and the last the fewest, so that the work that runs last is short.
+/// Which tiles a group of stations interacts with, cut into chunks of tiles. Each group of threads computes
+/// one chunk at one group of stations; its index is (index of the chunk) · stations + (index of the group of
+/// stations). If `list` is empty, every group of stations interacts with all tiles; the first chunk then has
+/// the most tiles and the last the fewest, so that the groups of threads that start last finish soon.
 struct TileLists {
   std::uint32_t tiles, chunks, stations;  ///< numbers of tiles, chunks and groups of stations
   View<const std::uint64_t> start;        ///< [groups of threads + 1] offsets in the list, or empty

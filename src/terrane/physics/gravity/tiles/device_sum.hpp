@@ -18,7 +18,7 @@ inline constexpr std::size_t groups_per_part = 32;
 /// summed by one group of threads.
 inline constexpr std::uint64_t tiles_per_piece = 4;
 
-/// Most multiply-adds per launch: half a second, so that Ctrl-C need not wait.
+/// Most multiply-adds per launch of a kernel. A launch takes half a second at most, so that Ctrl-C acts soon.
 double operations_at_once(Device device);
 
 /// Consecutive prisms in some order.
@@ -29,8 +29,8 @@ struct PrismRange {
 /// The prisms on the device, cut into tiles of at most device_tile.
 class DeviceSources {
  public:
-  /// order: a permutation of the prisms; ranges: cut into tiles one after the other, no tile across two
-  /// ranges; precision: of pairs. The views must outlive this object. Throws MemoryError.
+  /// order: a permutation of the prisms; ranges: of this order, each cut into tiles by itself; precision: in
+  /// which pairs are computed. The views must outlive this object. Throws MemoryError.
   DeviceSources(Stream& stream, const Prisms& prisms, const Turn& turn, const Switching& switching,
                 std::vector<std::uint32_t> order, const std::vector<PrismRange>& ranges, Precision precision,
                 int threads);

@@ -37,8 +37,8 @@ struct StationTile {
   alignas(64) double x[tile_size], y[tile_size], z[tile_size];  // m
 };
 
-/// Computes the pairs that kernels cannot compute a whole pack at a time: one prism, and one station inside
-/// it, on it, or close to it if the prism is stretched.
+/// Computes the pairs of one prism and one station that kernels with SIMD leave out: stations inside or on
+/// the prism, or close to it if the prism is stretched.
 class NearPairs {
  public:
   virtual ~NearPairs() = default;
@@ -54,8 +54,8 @@ using TileKernel = void (*)(const PrismTile&, const StationTile&, NearPairs&, do
 /// The kernels of one set of channels, for one instruction set.
 struct TileKernels {
   int lanes = 0;              ///< stations computed at once
-  TileKernel near = nullptr;  ///< any distance: chooses the form pair by pair
-  TileKernel far[4] = {};     ///< multipole of order 2, 4, 6, 8 for the whole tile
+  TileKernel near = nullptr;  ///< at any distance: chooses the formula pair by pair
+  TileKernel far[4] = {};     ///< use a multipole of order 2, 4, 6, 8 for all pairs of two tiles
 };
 
 /// The sets of channels that have kernels of their own; for any other set the smallest one that contains it

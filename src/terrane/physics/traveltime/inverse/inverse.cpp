@@ -27,7 +27,7 @@ namespace {
 
 constexpr const char* velocity_found = "velocity_p";
 constexpr double bytes_of_kept_node = 16,
-                 seconds_of_pass = 3e-7;  // bytes of a stored front per node; seconds of a pass per node
+                 seconds_of_pass = 3e-7;  // both per node of a front: bytes stored; time of a pass
 
 class TimeData final : public inversion::Dependence {
  public:
