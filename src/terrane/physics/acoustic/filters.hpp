@@ -3,8 +3,9 @@
 //   Gauss      m̄ = Σ w_n m_{i+n} / Σ w_n,  w_n = exp(−(n h / σ)² / 2), |n| ≤ 4σ/h, axis by axis
 //   Laplacian  Σ (I_{i+1} − 2 I_i + I_{i−1}) / h²
 //
-// Beyond its sides the grid is continued by its outermost values. Sums over n always run in the same order:
-// results are bitwise identical on any number of threads.
+// m̄: the filtered model; I: the image; h: spacing of the nodes; σ: standard deviation. Beyond its sides the
+// grid is continued by its outermost values. Sums over n always run in the same order: results are bitwise
+// identical on any number of threads.
 #pragma once
 
 #include <vector>

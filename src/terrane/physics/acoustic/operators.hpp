@@ -4,9 +4,9 @@
 //   F(m)     gathers of all shots            J δm    Born modelling             Jᵀ r    its exact adjoint
 //   Φ(m) = ½ ‖F(m) − d‖²                     ∂Φ/∂m = Jᵀ (F(m) − d)              m = 1/v², s²/m²
 //
-// F, J and Jᵀ include the corrections of time dispersion that the problem asks for, so
-// ⟨J δm, r⟩ = ⟨δm, Jᵀ r⟩ to rounding. Gathers are [shots, steps, traces], models [nodes]. Shots are computed
-// one after the other, by this process.
+// d: observed gathers. F, J and Jᵀ include the corrections of time dispersion that the problem asks for,
+// so ⟨J δm, r⟩ = ⟨δm, Jᵀ r⟩ to rounding. Gathers are [shots, steps, traces], models [nodes]. Shots are
+// computed one after the other, by this process.
 #pragma once
 
 #include <memory>

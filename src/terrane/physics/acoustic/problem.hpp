@@ -2,8 +2,9 @@
 //
 //   m p_tt = Δp + f,   m = 1 / v²,   p = p_t = 0 at first
 //
-// With densities ρ       m/ρ p_tt = ∇·(ρ⁻¹ ∇p) + f/ρ(x_s). Nodes are centres of cells: half-way between two
-//                        nodes ρ is their mean (harmonic in ρ⁻¹), so interfaces lie on the faces of cells.
+// With densities ρ       m/ρ p_tt = ∇·(ρ⁻¹ ∇p) + f/ρ(x_s), x_s: the source's position. Half-way
+//                        between two nodes ρ is their mean (harmonic in ρ⁻¹), so interfaces lie on the
+//                        faces of cells.
 // With an axis of symmetry n (VTI, TTI)
 //                        two fields p, q (Duveneck & Bakker 2011; Zhang, Zhang & Zhang 2011), v along
 //                        the axis:
@@ -36,7 +37,8 @@
 //                   ψ ← b ψ + a D p        ζ ← b ζ + a (L p + D ψ)        A p gets L p + D ψ + ζ
 //                   b = exp(−(d + α)Δt),  a = d (b − 1)/(d + α),  d = d₀ t^q,  α = α₀(1 − t),  0 < t ≤ 1
 //                   d₀ = −(q + 1) v ln R / (2 P h),  α₀ = π f
-//                 t: depth in the layer relative to its thickness P h;  q, R, f: see Layers
+//                 t: depth in the layer relative to its thickness P h;  P, R, the exponent q (not
+//                 the field) and the frequency f (not the source): see Layers
 //                 After a z-transform in time ψ = κ_i D p on axis i. Scaled by Π (1 + κ_i)⁻¹, which is 1
 //                 outside the layers, this operator is symmetric: so the adjoint of a run is the same run on
 //                 data reversed in time, to rounding. With variable density ψ is staggered, half-way between
@@ -75,7 +77,7 @@ inline constexpr int up = 0, north = 1, east = 2;  ///< indices of axes in array
 using Place = std::array<double, 3>;               ///< easting, northing, up, m
 
 struct Layers {
-  int points = 10;
+  int points = 10;           ///< P, thickness of a layer, nodes
   double reflection = 1e-8;  ///< R of a wave at normal incidence, in theory
   double power = 3;          ///< exponent q of the damping profile
   double frequency = 0;      ///< f of α₀, Hz; 0: the main frequency of the wavelet

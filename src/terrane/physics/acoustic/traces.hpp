@@ -2,8 +2,8 @@
 // of particles, with the time dispersion of the steps; gathers are pressures and velocities, without
 // dispersion.
 //
-//   traces to gathers      F: take_out (time_dispersion.hpp), then integrate accelerations over time
-//   the transpose          Fᵀ, for the adjoint
+//   traces to gathers      take_out (time_dispersion.hpp), then integrate accelerations over time
+//   the transpose          of this conversion, for the adjoint
 //   recorded data to what receivers send in a migration   integrate_transposed, then put_in: migrated waves
 //                          have the grid's time dispersion
 #pragma once

@@ -7,11 +7,12 @@
 //     ρ a = −∇p                              isotropic
 //     ρ a = −∇p − n (n·∇)(q − p)             with an axis n: p pushes across it, q along it
 //
-// Then ∇·(a across n) = −Hp/ρ and ∇·(a along n) = −Vq/ρ, the terms of the equations of p and q; if n is
-// uniform, this is the momentum equation of the stress p (1 − nnᵀ) + q nnᵀ (Duveneck & Bakker 2011). The
-// differences D⁺ on an axis, half-way between two nodes, are interpolated by a sinc like pressures. First
-// they are multiplied by the coefficient half-way: b = ρ⁻¹ from the two nodes' densities, so that the flux is
-// continuous where ρ is not, or the mean of the two nodes' n_i n_k.
+// Then ∇·(a across n) = −Hp/ρ and ∇·(a along n) = −Vq/ρ, the terms of the equations of p and q (H, V:
+// problem.hpp); if n is uniform, this is the momentum equation of the stress p (1 − nnᵀ) + q nnᵀ
+// (Duveneck & Bakker 2011). The differences D⁺ on an axis, half-way between two nodes, are interpolated by a
+// sinc like pressures. First they are multiplied by the coefficient half-way: in an isotropic medium by
+// b = ρ⁻¹ from the two nodes' densities, because the flux b D⁺p is continuous where ρ is not; in the term
+// n (n·∇)(q − p) of a tilted axis by ρ⁻¹ and the mean of the two nodes' n_i n_k.
 #pragma once
 
 #include <functional>

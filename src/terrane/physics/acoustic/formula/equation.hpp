@@ -14,16 +14,17 @@ enum class Equation {
   constant_density,  ///< isotropic
   variable_density,  ///< isotropic
   vti,               ///< the axis of symmetry is vertical; constant density
-  tti                ///< the axis is tilted, differently from node to node; constant density
+  tti                ///< the axis is tilted, in a direction that may vary; constant density
 };
 
-/// The phase velocity at an angle θ to the axis of symmetry over that along it, v(θ)/v.  angle: θ, radians
+/// The phase velocity at the angle θ to the axis of symmetry, divided by the velocity along the axis: v(θ)/v.
+/// angle: θ, radians
 double phase_velocity(double epsilon, double delta, double angle);
 /// The least phase_velocity() over all angles.
 double slowest_direction(double epsilon, double delta);
 
-/// The unit vector [up, north, east] of an axis whose upper end leans by `tilt` towards `azimuth`, clockwise
-/// from north; radians.
+/// The unit vector [up, north, east] of an axis whose upper end leans towards an azimuth.  tilt: angle
+/// between the axis and the vertical, radians; azimuth: clockwise from north, radians
 std::array<double, 3> axis_of(double tilt, double azimuth);
 
 }  // namespace terrane::acoustic

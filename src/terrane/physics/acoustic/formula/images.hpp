@@ -1,5 +1,5 @@
-// Nodes beyond free surfaces. On a free surface p = 0, so p is odd about it: a node beyond it has minus the
-// value of its mirror image:
+// Nodes beyond free surfaces, on an axis with N nodes. On a free surface the pressure p is zero, so p is odd
+// about it: a node beyond the surface has minus the value of its mirror image:
 //
 //   below node 0       p(−1 − n) = −p(n)
 //   above node N − 1   p(N + n) = −p(N − 1 − n)

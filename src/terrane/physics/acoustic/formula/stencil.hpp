@@ -4,9 +4,10 @@
 //   first difference    D p = Σ_r d_r (p_{+r} − p_{−r}) / h,              d_r = r c_r / 2 with Taylor's c_r
 //   staggered           D⁺p = Σ_m a_m (p_{+m} − p_{1−m}) / h,             half-way to the next node
 //
-// Taylor coefficients have order 2M (Fornberg 1988). The optimised sets keep the error of the group velocity
-// along an axis below a tolerance up to the highest possible wavenumber (the criterion of Holberg 1987);
-// below the tolerance their error does not decrease with h.
+// p_{+r} is the value r nodes further on the axis, h the spacing. D⁺ is the derivative half-way between nodes
+// 0 and 1. Taylor coefficients have order 2M (Fornberg 1988). The optimised sets keep the error of the group
+// velocity along an axis below a tolerance up to the highest possible wavenumber (the criterion of Holberg
+// 1987); below the tolerance their error does not decrease with h.
 #pragma once
 
 #include <array>
@@ -37,9 +38,10 @@ struct Differences {
 
   int points() const noexcept { return order / 2; }
   double centre() const;                ///< c_0
-  double symbol(double kh) const;       ///< K² h² = Σ 2 c_r (1 − cos r k h) of L
-  double group_error(double kh) const;  ///< relative error of the group velocity along an axis, exact in time
-  double worst_group_error(double points_per_wavelength) const;  ///< over all waves this long or longer
+  double symbol(double kh) const;       ///< K²h² = Σ 2 c_r (1 − cos r k h): L e^{ikx} = −K² e^{ikx}
+  double group_error(double kh) const;  ///< relative error of the group velocity along an axis for Δt → 0
+  /// The largest |group_error()| of waves with at least this many points per wavelength.
+  double worst_group_error(double points_per_wavelength) const;
   /// Fewest points per wavelength for which the group error stays below `tolerance`.
   double points_per_wavelength(double tolerance) const;
 };
@@ -48,8 +50,8 @@ struct Differences {
 Differences differences(int order, Coefficients kind = Coefficients::taylor,
                         Equation equation = Equation::constant_density);
 
-/// The longest stable step of the leapfrog, s: 2 / (v √Σ K²_max / h²) over the axes that have more than one
-/// point.
+/// The longest stable step of the leapfrog, s: 2 / (v √(Σ S/h²)), S: maximum of symbol(). The sum is over the
+/// axes that have more than one node (`there`).  fastest: v, the largest velocity, m/s
 double longest_step(const Differences& differences, const std::array<double, 3>& spacing,
                     const std::array<bool, 3>& there, double fastest);
 

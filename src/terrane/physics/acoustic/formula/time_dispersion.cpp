@@ -47,7 +47,7 @@ class SpectrumAt {
   /// Working memory of forward() and transposed().
   struct Room {
     std::vector<double> points;
-    std::vector<Complex> wide;  ///< the spectrum from 0 to π, and points beyond that bells need
+    std::vector<Complex> wide;  ///< the spectrum from 0 to π, and `beyond` more points on each side
     explicit Room(const SpectrumAt& of) : points(of.points_ + 2), wide(of.points_ / 2 + 1 + 2 * beyond) {}
   };
 

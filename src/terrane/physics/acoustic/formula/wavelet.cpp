@@ -60,7 +60,7 @@ std::vector<double> spectrum(const std::vector<double>& samples) {
 }
 
 /// Σ_m s_m sinc(x − m) = s_c sinc δ + (−1)^c sin(πδ)/π Σ_{m ≠ c} (−1)^m s_m / (x − m),  x = c + δ, |δ| ≤ ½.
-/// Samples far from x are summed in blocks of B samples, expanded about their middles b:
+/// Blocks of B samples far from x are summed by an expansion about their middles b, a_m = (−1)^m s_m:
 ///
 ///   Σ a_m / (x − m) = Σ_{k < terms} Σ a_m (m − b)^k / (x − b)^{k + 1},  |x − b| ≥ 2B
 ///

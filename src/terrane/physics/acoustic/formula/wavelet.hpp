@@ -1,9 +1,12 @@
 // Wavelets: the time series s(t) that a source sends.
 //
 //   Ricker   s = (1 − 2a) e^{−a},  a = (π f (t − t₀))²                                      t₀ = 1.5 / f
-//   Ormsby   s = (T₄ − T₃)/(f₄ − f₃) − (T₂ − T₁)/(f₂ − f₁),  T_n = f_n² sinc²(f_n (t − t₀)), over its peak
+//   Ormsby   s = (T₄ − T₃)/(f₄ − f₃) − (T₂ − T₁)/(f₂ − f₁),  T_n = f_n² sinc²(f_n (t − t₀)), scaled to peak 1
 //            amplitude spectrum 1 on f₂ … f₃, linear ramps on both sides                  t₀ = 4 / (f₂ − f₁)
 //   Gabor    s = exp(−(2π f (t − t₀) / γ)²) cos(2π f (t − t₀)),  γ = 4                       t₀ = 0.75 γ / f
+//
+// f: peak frequency; f₁ … f₄: corner frequencies; t₀: time of the wavelet's middle. Formulas are multiplied
+// by the amplitude.
 #pragma once
 
 #include <array>

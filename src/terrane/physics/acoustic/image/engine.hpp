@@ -2,14 +2,16 @@
 // (Born modelling), the adjoint Jᵀ, and images.
 //
 //   F(m)      d = R p                                   p: the wave of the source; R: the receivers
-//   J δm      d = R δp,  the same operator with the source −δm aⁿ,  aⁿ = (pⁿ⁺¹ − 2pⁿ + pⁿ⁻¹)/Δt²
+//   J δm      d = R δp  δp: the wave of the source −δm aⁿ in the same medium,  aⁿ = (pⁿ⁺¹ − 2pⁿ + pⁿ⁻¹)/Δt²
 //   Jᵀ r      −Σ_n p̃^{N−1−n} aⁿ,  p̃: the wave of the receivers, which send r reversed in time
 //
-// Images at a lag h along easting are Σ_n p(x − h) p̃(x + h), zero if either point is outside the mesh. If
-// the velocity is right both waves coincide at the reflector, and h = 0 has most of the energy.
+// d: traces of the receivers; n: time step, of N. Images at a lag h along easting are Σ_n p(x − h) p̃(x + h),
+// zero if either point is outside the mesh. If the velocity is right, both waves coincide at the reflector,
+// and the image at h = 0 has most of the energy.
 //
 // In a VTI or TTI medium J uses the second time differences a of both p and q. Jᵀ uses those of the adjoint
 // wave instead, from its wave equation: Σ C⁻¹a · (p̃, q̃) = Σ v² (H p̃ + 2f̃/3, V q̃ + f̃/3) · (p, q).
+// f̃: the source term of the adjoint wave, from r; C, H, V: problem.hpp.
 //
 // Jᵀ is the exact adjoint for every boundary, because layers are symmetric up to a factor that is 1 on the
 // mesh (problem.hpp). m = 1/v², s²/m².

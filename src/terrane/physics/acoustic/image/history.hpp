@@ -1,6 +1,7 @@
 // The source's wavefield of a shot backwards in time: imaging correlates it with the receivers' wave.
 //
-// Strategies, with n steps, N nodes of the mesh, e bytes per number, and S nodes in M planes around the mesh:
+// Strategies, with n steps, N nodes of the mesh, e bytes per number, and S nodes around the mesh, in the M
+// planes beyond each side that stencils of order 2M read:
 //
 //   store        all pⁿ are stored: n N e bytes; nothing is computed twice
 //   compressed   all pⁿ in 16 bits per node, with a factor for every 32 nodes of a row: n N 2⅛ bytes in

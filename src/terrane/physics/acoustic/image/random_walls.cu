@@ -117,7 +117,7 @@ class RandomWallHistory final : public History<T> {
       scale *= *std::max_element(problem.density.begin(), problem.density.end());
     const double v = problem.fastest();
     // Estimate of the largest pressure: sixteen times the term that the source adds to p⁺ at its node in a
-    // step.
+    // step. If it is too low, the loop below repeats the run with a larger rounding unit.
     const double added = 16 * largest * v * v * problem.step * problem.step * scale;
     double grain = std::exp2(std::ceil(std::log2(std::max(added, 1e-300))) - (bits - 3));
     while (!ran(stream, grain)) {

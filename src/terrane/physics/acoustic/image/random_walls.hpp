@@ -1,7 +1,8 @@
 // The source's waves backwards in time without storage: absorbing layers are replaced by walls of a random
 // medium (Clapp 2009), so that no energy leaves the grid and the leapfrog can be reversed.
 //
-// Every p⁺ + p⁻ = 2p + v²Δt² (A p + f) is rounded to a multiple of a fixed g before p⁻ is subtracted:
+// Every F = p⁺ + p⁻ = 2p + v²Δt² (A p + f) is rounded to a multiple of a fixed g before p⁻ is subtracted
+// (A, f: problem.hpp):
 //
 //   F ← (F + c) − c,  c = 1.5 · 2²³ g (2⁵² in double precision)      p⁺ = F − p⁻, so p⁻ = F − p⁺ exactly
 //

@@ -23,8 +23,8 @@ constexpr std::string_view to_string(KeptIn place) { return kept_in_names[static
 class Records {
  public:
   /// Number of records, those of the latest calls of get(), that work on the stream may still be reading.
-  static constexpr Index in_use = 3;
-  static constexpr Index slots_of_ring = 8;
+  static constexpr Index in_use = 3;         ///< images read pⁿ⁺¹, pⁿ and pⁿ⁻¹
+  static constexpr Index slots_of_ring = 8;  ///< in_use, and five that get() copies ahead
 
   virtual ~Records() = default;
   /// Memory of the device for record n, n = 0, 1, …, which work on the stream fills before put().

@@ -41,7 +41,7 @@ struct DensityTile {
   static constexpr int layer_rows = 16, layer_nodes = 16;
 
   alignas(128) float p[ahead][height][width];
-  alignas(128) float half_density[densities][density_height][density_width];  ///< loaded M planes early
+  alignas(128) float half_density[densities][density_height][density_width];  ///< loaded M planes before p
   alignas(128) float before[turns][rows][nodes_east];
   alignas(128) float squared[turns][rows][nodes_east];
   /// ψ and ζ of the absorbing layers along north, and along east, in the tile.
@@ -49,8 +49,10 @@ struct DensityTile {
   alignas(128) float east[turns][2][rows][layer_nodes];
   /// Coefficients of the absorbing layer along east: a and b of ψ, a and b of ζ; zeros outside it.
   alignas(16) float decay[4][nodes_east];
-  alignas(16) float flux_east[2][rows][nodes_east + 2 * beside];  ///< fluxes east of nodes i0 − beside, …
-  alignas(16) float flux_north[2][rows + reach][nodes_east];      ///< fluxes north of rows j0 − M, …
+  /// Fluxes [plane mod 2][row][node] to the east of each node, from node i0 − beside on, and to the north of
+  /// each node, from row j0 − M on. i0, j0: first node and row of the tile.
+  alignas(16) float flux_east[2][rows][nodes_east + 2 * beside];
+  alignas(16) float flux_north[2][rows + reach][nodes_east];
   /// Barriers that open when a plane is loaded; the last one, when the first planes of ρ/2 are loaded.
   alignas(8) std::uint64_t full[turns + 1];
 };
@@ -125,7 +127,7 @@ __device__ __forceinline__ Four flux_to_east(const Four& difference, const Four&
   return flux_of_four(difference, here, Four{here.at[1], here.at[2], here.at[3], next});
 }
 
-/// The copy engine's descriptions of the fields, and of ψ and ζ of the absorbing layers on each side.
+/// The copy engine's descriptions of the fields, and of the absorbing layers' arrays: [side][ψ, ζ].
 struct DensityMaps {
   CUtensorMap p, half_density, before, squared, north[2][2], east[2][2];
 };

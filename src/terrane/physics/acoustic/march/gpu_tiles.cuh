@@ -105,7 +105,7 @@ struct Tile {
   static constexpr int pad = (M + 3) / 4 * 4;  ///< nodes loaded on each side of the tile, a multiple of four
   static constexpr int width = nodes_east + 2 * pad, height = rows + 2 * M;
   static constexpr int ahead = 2;  ///< planes that are being loaded while one is computed
-  /// p is loaded so many planes earlier, for the queue of planes along the axis up.
+  /// Number of planes by which p is loaded ahead of the arrays `own`, for the queue of planes on the axis up.
   static constexpr int lead = with_axis ? 0 : M;
   /// Arrays that are read at the tile's own nodes only; q is loaded M planes early, for the queue of planes
   /// along the axis up.
@@ -162,7 +162,7 @@ constexpr int block_bytes(int row = 0) {
 }
 
 /// The copy engine's descriptions of arrays: p with the nodes that are read beside a tile, the arrays of
-/// Tile::Own, and ψ and ζ of the absorbing layers along east.
+/// Tile::Own, and the arrays of the absorbing layers along east: [side][ψ, ζ].
 struct Maps {
   CUtensorMap of[7], east[2][2];
 };

@@ -12,7 +12,7 @@
 // engine loads planes of p and q. When plane m is loaded, G is computed in plane m − M, p⁺ and q⁺ in plane
 // m − 2M (symbols: problem.hpp; d, c: coefficients of D_up and L_up):
 //
-//   U += d p_m              for the nodes of the tile and beside it, U = D_up p
+//   U += d p_m              for the nodes of the tile and beside it, U = D_up p, p_m: p in plane m
 //   s = n_up U + n_north D_north p + n_east D_east p                          in plane m − M
 //   H += c p − d (n_up s),  n_north s and n_east s to neighbouring threads    in plane m − M
 //   p⁺, q⁺                                                                    in plane m − 2M

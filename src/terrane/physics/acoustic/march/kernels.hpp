@@ -12,8 +12,8 @@
 
 namespace terrane::acoustic {
 
-/// Coefficients of differences (formula/stencil.hpp): c_r / h², d_r / h and a_r / h of each axis; zero beyond
-/// the order and on axes of one node.
+/// Coefficients of differences (formula/stencil.hpp): c_r / h², d_r / h and a_r / h, [axis][r − 1] (a_r:
+/// half). They are zero beyond the order and on axes of one node.
 template <class T>
 struct Stencil {
   T centre = 0, second[3][widest] = {}, first[3][widest] = {}, half[3][widest] = {};
@@ -23,7 +23,7 @@ struct Stencil {
 /// ψ and ζ of the absorbing layer on one side. The arrays cover the layer and, with zeros, the nodes around
 /// it that stencils read; on a GPU, layers along easting have no such zeros. With variable density ψ is
 /// staggered: the ψ of a node lies half-way to the next node, with its own a and b. With a tilted axis the
-/// layers of the axis up have ψ and ζ of q, and η of p.
+/// layers of the axis up have ψ and ζ of q, and η of p (nodes.hpp).
 template <class T>
 struct LayerArrays {
   T *psi = nullptr, *zeta = nullptr, *eta = nullptr;  ///< addresses that node [0, 0, 0] would have
@@ -58,11 +58,11 @@ struct StepArguments {
   T rounding = 0;                             ///< c of leap_and_back() if steps are to be reversible, else 0
   IndexBox<3> part;                           ///< this rank's nodes
   IndexBox<3> held;                           ///< nodes in a field's memory: `part`, its halo, padding
-  Index stride[3] = {};                       ///< 0 on axes of one node, whose coefficients are 0
-  LayerArrays<T> layers[3][2];
-  bool sponge = false;       ///< whether any side has a sponge
-  const T* damping[3] = {};  ///< dΔt/2 of sponges, d: damping, [axis][index on the axis]
-  Beside<T> beside[2];       ///< the neighbours below and above
+  Index stride[3] = {};                       ///< elements to the next node; 0 on axes of one node
+  LayerArrays<T> layers[3][2];                ///< [axis][side: 0 below, 1 above]
+  bool sponge = false;                        ///< whether any side has a sponge
+  const T* damping[3] = {};                   ///< dΔt/2 of sponges, d: damping, [axis][index on the axis]
+  Beside<T> beside[2];                        ///< the neighbours below and above
 
   /// Writes p⁺ and q⁺ of a node to the neighbours whose stencils read it.  here: the node's offset
   TERRANE_FN void hand_on(Index here) const {

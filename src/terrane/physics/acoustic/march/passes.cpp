@@ -14,7 +14,7 @@ namespace {
 
 constexpr Index rows_of_tile = 16;   ///< rows of a tile: its planes fit into a core's cache of two megabytes
 constexpr Index rows_of_tilted = 8;  ///< rows with a tilted axis, whose steps read 12 arrays instead of three
-constexpr double cache_of_core = 4e6;  ///< bytes; for smaller fields passes are not faster
+constexpr double cache_of_core = 4e6;  ///< bytes of a field in single precision; no passes if it is smaller
 
 /// Whether tiles compute, in all steps of a pass, the absorbing layers and most of the rank's part: for this
 /// the part must be thick along the axes that are cut among ranks.

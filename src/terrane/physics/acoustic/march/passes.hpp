@@ -12,9 +12,9 @@
 // Then all values that a step reads have been written by the preceding step, and the values that it
 // overwrites (p⁺ replaces p⁻) are no longer needed. lag is M, the radius of the differences. It is 2M on an
 // axis with a cpml, whose ψ is computed M nodes ahead and reads M nodes more; with variable density, where a
-// step needs fluxes M nodes away, which read M nodes more; and with a tilted axis, whose G p is computed M
-// nodes ahead on both axes. A tile may process a plane once the tile to the south has done so: each thread
-// works on its own tile.
+// step needs fluxes M nodes away, which read M nodes more; and with a tilted axis, whose G p (problem.hpp) is
+// computed M nodes ahead on both axes. A tile may process a plane once the tile to the south has done so:
+// each thread works on its own tile.
 //
 // At borders with other ranks the halo suffices only for the first step of a pass, so the tiles of step l
 // omit l · `reach` nodes of the part there. These nodes are computed after the tiles, step by step, with an
@@ -44,9 +44,9 @@ struct Passes {
 };
 
 /// Chooses the passes of one rank; ranks with more threads may choose fewer steps. Chooses more than one step
-/// only on a CPU, if the grid has three dimensions, fields exceed a core's cache, each thread has two tiles,
-/// and the ranks' parts are thick. With a tilted axis there must also be only one rank, and free surfaces on
-/// at most one axis.
+/// only on a CPU, if the grid has three dimensions, fields exceed a core's cache, each thread has at least
+/// two tiles, and the ranks' parts are thick. With a tilted axis there must also be only one rank, and free
+/// surfaces on at most one axis.
 Passes passes_for(const Problem& problem, const Device& device, int threads, const Cartesian<3>& cut);
 /// Collective: the passes of the rank with the fewest steps. All ranks must use equal passes, because they
 /// decide together after each pass whether to continue.
@@ -59,9 +59,9 @@ IndexBox<3> taken_in_pass(const Problem& problem, const IndexBox<3>& part, Index
 /// The most steps per pass that passes_for() returns on any machine; estimates of memory assume this number.
 Index most_steps_at_once(const Problem& problem);
 
-/// The nodes that a step of a tile computes next: one plane, some rows, all nodes along easting. `ahead`, for
-/// the axes up and north: the nodes where ψ of that axis is computed next, M nodes further up (north); for
-/// the first plane (tile) it includes all nodes below (south).
+/// The nodes that a step of a tile computes next: one plane, some rows, all nodes along easting. `ahead`,
+/// [up, north]: the nodes at which ψ of that axis is computed next. They lie M nodes further up (north); at
+/// the first plane (tile) all nodes below (south of) these are included.
 struct Stretch {
   IndexBox<3> nodes;  ///< nodes of this rank's part; may be empty
   std::array<IndexBox<3>, 2> ahead;

@@ -2,7 +2,8 @@
 //
 //   p⁺ += v²Δt² Σ w f   at the nodes around a source;   d = Σ w pⁿ   over the nodes around a receiver
 //
-// with the weights w of weights.hpp. The index of the current step is stored in the device's memory (Clock).
+// with the weights w of weights.hpp, the source's series f and the receiver's sample d. The index of the
+// current step is stored in the device's memory (Clock).
 #pragma once
 
 #include <cstddef>
