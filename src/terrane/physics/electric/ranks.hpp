@@ -19,7 +19,7 @@ struct Load {
   bool complex = false;
   double bytes_of_rank = 0;  ///< bytes that every rank needs for the earth
   int ranks_per_field = 0;   ///< as in Parameters
-  double bytes_found = 0;    ///< bytes of the results of a solve, if they are large
+  double bytes_found = 0;    ///< bytes of the fields that a solve returns; 0 if it returns none
   double coarser = 1.5;      ///< points of all coarser multigrid levels, relative to nodes
 
   /// Bytes on a machine whose `ranks` ranks solve for `fields` electrodes at the same time, without the

@@ -3,9 +3,10 @@
 //
 //   d(V_MN/I_AB)/dσ_c = −φ_ABᵀ (∂K/∂σ_c) φ_MN        φ_AB = φ_A − φ_B, potentials of unit currents
 //
-// by reciprocity (McGillivray & Oldenburg 1990, Geophysical Prospecting 38, 499-524), with the network K of
-// grid/assemble.hpp. One solve for each electrode gives all rows, and products with J and Jᵀ are sums over
-// stored potentials, so they are each other's transposes to rounding, whatever the solver's tolerance.
+// by reciprocity (McGillivray & Oldenburg 1990, Geophysical Prospecting 38, 499-524). A, B: current
+// electrodes; M, N: potential electrodes; K: the network of grid/assemble.hpp. One solve for each electrode
+// gives all rows. Products with J and Jᵀ are sums over stored potentials; so the two operators are each
+// other's transposes to rounding, whatever the solver's tolerance.
 //
 // If the medium is anisotropic, c denotes a cell and an axis, and its edges are those along that axis. If the
 // medium stores charge, φ and σ are complex, and the formula holds without conjugation. With σ = |σ| e^{iθ},
@@ -15,12 +16,13 @@
 // occurs over homogeneous ground on the same mesh and is divided out: ρ_a = ΔV[σ]/ΔV[1 S/m], both computed on
 // the mesh, and the resistance is R = ρ_a/k, with the geometric factor k of direct_current(). If sides are
 // grounded or insulated, R is used as computed on the mesh, and over flat ground ρ_a = k R with the k of a
-// half space, as in direct_current(); over uneven ground with such sides k = 1/ΔV[1 S/m] in both. Mixed walls
-// depend on the mean conductivities along the axes; the derivative of this, which is small for distant walls
-// and zero for isotropic media, is neglected.
+// half space; over uneven ground with such sides k = 1/ΔV[1 S/m]. direct_current() uses the same k. Mixed
+// walls depend on the mean conductivities along the axes; the derivative of the walls' conductances with
+// respect to these means, which is small for distant walls and zero for isotropic media, is neglected.
 //
-// For media of small chargeability m_a = −J m with J = ∂ ln ρ_a/∂ ln σ (Seigel 1959): the same operator is
-// that of induced polarization. The entries of a row of that J add up to −1.
+// For media of small chargeability m, the apparent chargeability is m_a = −J m with J = ∂ ln ρ_a/∂ ln σ
+// (Seigel 1959): so this operator also serves induced polarization. The entries of a row of that J add up to
+// −1.
 #pragma once
 
 #include <memory>

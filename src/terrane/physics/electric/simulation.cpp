@@ -1050,7 +1050,8 @@ std::vector<Column> Simulation::errors_of(const Solved& solved, StatedErrors& st
   const bool of_contacts = settings_.parameters.potential != Potential::total && has_contacts_alone();
   const bool uneven = !medium_.ground.empty();
   // The error, divided by the difference of the two runs. Below uneven ground the companion's cells differ
-  // along two of three axes only (axis_of_line()), and the factor was measured.
+  // along two of three axes only (axis_of_line()), and the factor was measured. Other factors: 1/s of
+  // simulation/stated_errors.hpp.
   const double of_difference = uneven ? 1.65 : of_contacts ? 1 / 1.7 : 1;
   const auto add = [&](const char* name, const std::vector<double>& mine, const std::vector<double>& its,
                        const std::vector<double>& scale, double factor) {

@@ -36,12 +36,13 @@ Primaries primaries_of(const TensorMesh& mesh, const Conductivity& conductivity,
                        const Electrodes& electrodes, std::map<std::size_t, double>* errors = nullptr);
 
 /// Arrays as they are solved for. Errors of `automatic` potentials differ from source to source; so current
-/// and potential electrodes are exchanged if that reduces the error or, for equal errors, if the potential
-/// electrodes are farther apart, or lie farther west. But if one of the two pairs of electrodes occurs in at
-/// least five times as many arrays as the other, it is always the pair of current electrodes. None of this
-/// depends on which pair is named first, so arrays ABMN and MNAB have the same data.
-/// Over uneven ground, unless this needs many more solves, the list of arrays is followed by that of
-/// exchanged arrays, and data are the mean of both.
+/// and potential electrodes are exchanged if that reduces the error or, for errors within 20 % of each other,
+/// if the potential electrodes are farther apart or, for equal distances, occur in more arrays, or lie
+/// farther west. But if one of an array's two pairs of electrodes occurs in at least five times as many
+/// arrays as the other pair, it is always used as the pair of current electrodes. None of this depends on
+/// which pair is named first, so arrays ABMN and MNAB have the same data. Over uneven ground, unless this
+/// needs many more solves, the list of arrays is followed by that of exchanged arrays, and data are the mean
+/// of both.
 Electrodes as_solved(const TensorMesh& mesh, const Conductivity& conductivity, const Parameters& parameters,
                      const Electrodes& electrodes);
 

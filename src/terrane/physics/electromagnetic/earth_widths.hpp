@@ -2,9 +2,10 @@
 // warnings about bodies for which a mesh is too coarse.
 //
 //   upright  below selected points, cells of height δ/n e^{a/2}: δ the skin depth of the medium around the
-//            cell, a = ∫ dz/δ from the surface down to it, so that cells grow as fields decay; n follows from
-//            the accuracy (error of the impedance at most 0.4/n² over layers). The least height over all
-//            frequencies and points is used, with two or more cells in a layer
+//            cell, a = ∫ dz/δ from the surface down to it, so that cells grow as fields decay; n, the number
+//            of cells per skin depth at the surface, follows from the accuracy (error of the impedance at
+//            most 0.4/n² over layers). The least height over all frequencies and points is used, with two or
+//            more cells in a layer
 //   across   half of the distance between a site and its neighbour
 //   bodies   faces at the sides of boxes near sites; the cells at these faces are as wide as a third of the
 //            body's smallest side, or of its distance from the sites if that is less; three or more cells

@@ -2,9 +2,10 @@
 // (simulation/stated_errors.hpp).
 //
 // The error of E or H at a receiver is that of the vector of its recorded components: e = |Δ|/1.6, Δ the
-// difference of the two runs. A single component of the field, and with it of Δ, may cross zero. The error of
-// an impedance is that of the element that differs most, relative to √((|Z_en|² + |Z_ne|²)/2): e = |ΔZ|/1.5.
-// From e follow the errors of apparent resistivities, 2|Z||δZ|/(ωμ₀), and of phases, |δZ|/|Z|.
+// difference of the two runs. The vector is used because a single component of Δ may be zero by chance. The
+// error of an impedance is that of the element that differs most, e = |ΔZ|/1.5; its scale is
+// √((|Z_en|² + |Z_ne|²)/2). The divisors 1.6 and 1.5 are calibrated (simulation/stated_errors.hpp). With
+// |δZ| = e follow the errors of apparent resistivities, 2|Z||δZ|/(ωμ₀), and of phases, |δZ|/|Z|.
 #pragma once
 
 #include <array>

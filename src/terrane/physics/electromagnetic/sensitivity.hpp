@@ -3,7 +3,8 @@
 //
 //   A δE = −iωμ₀ δ(sV) E,   δ(sV) of an edge = Σ over its four cells of σ V/4 δm
 //   J v = Q δE + δQ E            Q: interpolation to receivers; depends on σ (survey/sampling.hpp)
-//   Jᵀ w:  A λ = Qᵀ w  (A = Aᵀ: the same solver),  (Jᵀ w)_c = −iωμ₀ Σ of its twelve edges σV/4 λ E, and δQᵀ
+//   Jᵀ w:  A λ = Qᵀ w  (A = Aᵀ: the same solver),  (Jᵀ w)_c = wᵀ(∂Q/∂m_c) E − iωμ₀ Σ σV/4 λ E
+//               with the sum over the twelve edges of cell c
 //
 // Jᵀ is transposed, not conjugated: the gradient of ½ Σ |W (d − d_obs)|² is Re Jᵀ w with w = W² conj(d −
 // d_obs), d computed and d_obs observed data, 1/W their uncertainties. Known fields (of plane waves over the

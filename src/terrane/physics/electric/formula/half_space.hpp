@@ -6,8 +6,12 @@
 //   α(P) = [cosθ/r² + cosθ'/r'²] / [1/r + 1/r']   mixed boundary ∂φ/∂n + α φ = 0; θ, θ': angles at P between
 //                                      the wall's outward normal and the lines from source and image
 //
-// If the conductivity differs by axis, the same holds in coordinates ξ_a = s_a x_a, s_a = (σ/σ_a)^½, with σ =
-// (σ_e σ_n σ_u)^⅓ (Maillet 1947, Geophysics 12, 529-556).
+// I: current; σ: conductivity; ρ_a: apparent resistivity; ΔV: voltage between the potential electrodes; ∂/∂n:
+// derivative along the wall's outward normal.
+//
+// If the conductivity σ_a differs by axis a (e, n, u: easting, northing, up), the formulas hold in stretched
+// coordinates ξ_a = s_a x_a, s_a = (σ/σ_a)^½, with σ = (σ_e σ_n σ_u)^⅓ (Maillet 1947, Geophysics 12,
+// 529-556).
 //
 // Dey & Morrison 1979 (Geophysics 44, 753-780), eq. 33 to 37 for α.
 #pragma once

@@ -5,9 +5,10 @@
 //   φ(r, z) = 1/2π ∫ F J₀(λr) dλ      F = λ/(Y↓ + Y↑) · Π 1/(cosh κh + (Y/c) sinh κh)
 //   κ = λ (σ_h/σ_v)^½, c = λ (σ_h σ_v)^½
 //
-// Y↓ and Y↑ are the admittances of the medium below and above the electrode. Y is c for the lowest layer and
-// 0 for the air; through a layer it changes to c (Y + c t)/(c + Y t), t = tanh κh. The product is over the
-// layers from the electrode to z, with the Y at the far end of each (Koefoed 1979, Geosounding Principles 1).
+// λ is the horizontal wavenumber and J₀ a Bessel function. Y↓ and Y↑ are the admittances of the medium below
+// and above the electrode. Y is c for the lowest layer and 0 for the air. Through a layer Y changes to
+// c (Y + c t)/(c + Y t), t = tanh κh. The product is over the layers from the electrode to z, with the Y at
+// the far end of each (Koefoed 1979, Geosounding Principles 1).
 //
 // F is a sum of exponentials e^{-aλ}, each of which gives the potential of an image at a depth a. The
 // integral is approximated by a sum over even steps of ln λ (a digital filter, Ghosh 1971, Geophysical

@@ -1,7 +1,7 @@
-// Primary potentials in closed form: of a point electrode in a half space, in horizontal layers (layers.hpp),
-// or beside one vertical contact between two media that both extend up to the surface.
+// Primary potentials φ of 1 A in closed form: a point electrode in a half space, in horizontal layers
+// (layers.hpp), or beside one vertical contact between two media that both extend up to the surface.
 //
-//   own side      φ = 1/(4πσ₁) (S + k S*)       S = 1/r + 1/r', S* the same from the image behind the contact
+//   own side      φ = 1/(4πσ₁) (S + k S*)       S = 1/r + 1/r'; S*: S of the image behind the contact
 //   beyond        φ = (1 + k)/(4πσ₁) S          k = (σ₁ − σ₂)/(σ₁ + σ₂)
 //
 // r: distance from the electrode; r': from its image in the surface; σ₁: conductivity around the electrode;

@@ -5,6 +5,8 @@
 //
 //   at the tip   φ = 1/(Ω σ r)              Ω the solid angle of the ground, 2π on a plane
 //   buried       φ = 1/(4πσ) (1/r + 1/r')   r' from the image in the plane
+//
+// φ: potential of 1 A, V; σ: conductivity; r: distance from the electrode.
 #pragma once
 
 #include <array>

@@ -1,8 +1,9 @@
 // Bilinear forms φᵀ (∂K/∂σ_c) ψ of cells c, and φᵀ K(δσ) ψ of layers of cells, for two potentials φ and ψ on
 // a slab of nodes. K(σ) is the network of conductances for the conductivities σ (assemble.hpp).
 //
-// K is a sum over cells: each cell adds σV/(4h²) to its twelve edges and, if it lies at a wall that conducts,
-// a term to its four nodes on the wall. So the terms of a layer of cells need only its two planes of nodes.
+// K is a sum over cells: each cell adds σV/(4h²), with its volume V and its width h along the edge, to its
+// twelve edges and, if it lies at a wall that conducts, a term to its four nodes on the wall. So the terms of
+// a layer of cells need only the two planes of nodes below and above it.
 #pragma once
 
 #include <array>
@@ -31,7 +32,7 @@ class CellForms {
  private:
   /// The contribution of a wall to the form of a cell, at one of the cell's nodes.
   struct Corner {
-    std::size_t i, axis, node;  // cell of the row, index in `sums`, node of the two planes
+    std::size_t i, axis, node;  // cell of the row; first index in `sums`; node of the two planes
     double weight;              // m
   };
   void add_wall(Boundary boundary, const Viewpoint& from, const Wall& wall);
@@ -44,7 +45,7 @@ class CellForms {
 /// The network K(δσ) of some layers of cells, on the nodes of these layers.
 class LayersNetwork {
  public:
-  /// along: conductivities along easting, northing, up, [cells] of the whole mesh, may be zero or negative;
+  /// along: δσ along easting, northing, up, [cells] of the whole mesh; may be zero or negative;
   /// layers: range of layers of the mesh
   LayersNetwork(const TensorMesh& mesh, const std::array<const std::vector<double>*, 3>& along,
                 const Boundaries& boundary, const Viewpoint& from, const Range& layers);

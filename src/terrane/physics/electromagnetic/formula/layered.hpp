@@ -6,8 +6,9 @@
 //   TM   γ² = σ_h (λ²/σ_v + iωμ₀),  Z = γ/σ_h          TE   γ² = λ² + iωμ₀ σ_h,  Z = iωμ₀/γ
 //   dV/dz = −γ Z I + v,   dI/dz = −(γ/Z) V + i
 //
-// V, I: voltage and current; i, v: their sources. V_i, I_i: response to a unit i at the source; V_v, I_v: to
-// a unit v. At the end of a layer the reflection coefficient is
+// γ: propagation constant; Z: impedance; V, I: voltage and current; v, i: sources of voltage and of current.
+// V_i, I_i: response to a unit i at the source; V_v, I_v: to a unit v. At the end of a layer the reflection
+// coefficient is
 //
 //   Γ = (r + Γ' e^{−2γ'h'})/(1 + r Γ' e^{−2γ'h'}),   r = (Z' − Z)/(Z' + Z)
 //
@@ -77,8 +78,8 @@ DipoleField wire(const LayeredEarth& earth, double hertz, std::span<const std::a
                  double current, const std::array<double, 3>& receiver);
 
 /// The impedance E/H of a plane wave from above at the top interface, ohm. Recursion from below:
-/// Z = z_j (Z + z_j t)/(z_j + Z t), t = tanh(k_j h_j), k = √(iωμ₀σ), z = iωμ₀/k, h_j the thickness of layer
-/// j.
+/// Z_j = z_j (Z_{j−1} + z_j t)/(z_j + Z_{j−1} t), t = tanh(k_j h_j), k = √(iωμ₀σ), z = iωμ₀/k;
+/// Z_j: impedance at the top of layer j, counted from the lowest; h_j: its thickness.
 std::complex<double> plane_wave_impedance(const LayeredEarth& earth, double hertz);
 
 }  // namespace terrane::electromagnetic

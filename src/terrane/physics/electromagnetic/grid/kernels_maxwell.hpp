@@ -59,7 +59,7 @@ struct EdgeVolume {
   }
 };
 
-/// Conductance of an edge in the network K (maxwell.hpp).
+/// Conductance of an edge in the network K (maxwell.hpp): s V/h², h the length of the edge.
 template <int A>
 struct EdgeConductance {
   MetricView m;
@@ -74,9 +74,9 @@ struct EdgeConductance {
 /// The product of i, w and u.
 TERRANE_FN Number turned(double w, const Number& u) { return {-w * u.im, w * u.re}; }
 
-/// (A E)_a = d_b (F_below − F_above) − d_e (H_below − H_above) + iωμ₀ sV E_a: F is the circulation of E
-/// around the two faces next to the edge along e, H around those along b; d: distances of the centres of
-/// cells; w = ωμ₀.
+/// (A E)_a = d_b (F_below − F_above) − d_e (H_below − H_above) + iωμ₀ sV E_a. F: circulations of E around the
+/// two faces that adjoin the edge below and above it along e, divided by the face's width across the edge; H:
+/// the same along b; d: distances of the centres of cells; w = ωμ₀.
 template <int A>
 TERRANE_FN Number curl_curl(const MetricView& m, double w, const In& a, const In& b, const In& e,
                             const Real& s, const Place& q) {
@@ -163,7 +163,7 @@ struct Divergence {
     put(out, k, j, i, divergence_of({k, j, i}, edges));
   }
 };
-/// out = Gᵀ b − q at nodes.
+/// out = Gᵀ b − q at nodes, the divergence of a residual b − A x; q: divergence of A x.
 struct DivergenceLeft {
   Edges b;
   In q;
@@ -219,8 +219,8 @@ struct AddBeyondDivergence {
     put(out, k, j, i, out(k, j, i) + turned(w, divergence_of({k, j, i}, currents)));
   }
 };
-/// For Charges: |Gᵀ(b − iωμ₀ sV x)|² at a node, and the sum of squares of the terms of this divergence with
-/// currents: two values for nodes in the earth, then two for nodes in air.
+/// For Charges: |Gᵀ(b − iωμ₀ sV x)|² at a node, and the sum of squares of the six terms of Gᵀ(iωμ₀ sV x):
+/// two values that are zero if the node is in air, then two that are zero if it is in the earth.
 struct ChargeError {
   Currents currents;
   double w;

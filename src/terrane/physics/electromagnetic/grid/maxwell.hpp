@@ -11,18 +11,20 @@
 // edge q of axis a leads from interior node q−1 to node q of that axis.
 //
 // COCG solves the system (solve/krylov.hpp). Besides the residual r, its divergence d = Gᵀ r is stored and
-// updated: Gᵀ A p = iωμ₀ Gᵀ(s V p) involves no cancellation. If ωμ₀σ is as small as in air, Gᵀ r computed
-// from r itself would be only rounding error, and the charges of E wrong by percents.
+// updated: Gᵀ A p = iωμ₀ Gᵀ(s V p), p the search direction, involves no cancellation. If ωμ₀σ is as small as
+// in air, Gᵀ r computed from r itself would be only rounding error, and the charges of E wrong by percents.
 //
-// The preconditioner, called the block; each B is a multigrid cycle in single precision:
+// The preconditioner, called the block, computes z from r and d; each B is a multigrid cycle in single
+// precision:
 //
 //   φ = B_K d/(iωμ₀);  z = G φ;  t = r − iωμ₀ sV z;  y_a = B_a t_a  (a: three axes);  z += y
 //   z += G B_K (d − iωμ₀ Gᵀ(sV z))/(iωμ₀)
 //
 // B_K approximates K⁻¹, K = Gᵀ sV G, the resistor network of direct current. B_a: for the component along a
-// alone, a network of the conductances d_b d_e/d_a, h_a d_e/h_b, h_a d_b/h_e (h: widths of cells, d:
-// distances of their centres) with the diagonal term s V. The block is symmetric. `rough` adds a damped
-// Jacobi step on A before and after the block, for conductivities that vary strongly from cell to cell.
+// alone, a network of the conductances d_b d_e/d_a, h_a d_e/h_b, h_a d_b/h_e (b, e: the other two axes; h:
+// widths of cells; d: distances of their centres) with the diagonal term s V. The block is symmetric. `rough`
+// adds a damped Jacobi step on A before and after the block, for conductivities that vary strongly from cell
+// to cell.
 //
 // If the medium stores charge, σ is complex. The networks, and s in the block, are then computed from |σ|,
 // which keeps the block symmetric, and A contains the additional term iωμ₀ (s(σ) − s(|σ|)) V.

@@ -10,8 +10,8 @@
 //   −(E_{k+1} − E_k)/h_k + (E_k − E_{k−1})/h_{k−1} + iωμ₀ ½(σ_{k−1} h_{k−1} + σ_k h_k) E_k = 0
 //
 // with the height h_k and conductivity σ_k of the cell from node k to k + 1, E = 1 at the top, and E = 0 at
-// the lower end of 60 further cells below the mesh, each 1.25 times as high as the last. So over a layered
-// earth E_s is zero to rounding error on any mesh.
+// the lower end of 60 further cells below the mesh, each 1.25 times as high as the one above it. So over a
+// layered earth E_s is zero to rounding error on any mesh.
 #pragma once
 
 #include <functional>

@@ -1,14 +1,14 @@
 // Sources and receivers at any position in a mesh, as weighted sums of edge values.
 //
-// A source is represented by its moments ∫ J w dV on the edges around it. The shape function w of an edge
-// is constant along it and bilinear across; or, if all cells around the source have the same conductivity,
-// quadratic along and bicubic across, which avoids the error of linear functions, p(1−p)(kh)²/2 per axis
-// for a source at the fraction p of a cell of width h, in a field of wavenumber k. Near the ground and
-// interfaces of layers, w is of higher order only horizontally, and linear vertically. In all cases w is a
-// difference of shape functions of nodes, so a wire has charges only at its ends, and a closed loop has none:
-// Gᵀ(J V) = I (w(end) − w(start)) on the nodes, G the gradient. A dipole beside contrasts is divided between
-// the two nearest edges along its axis. A magnetic dipole is a current around faces of cells, also without
-// charge.
+// A source of current density J is represented by its moments ∫ J w dV on the edges around it. The shape
+// function w of an edge is constant along it and bilinear across; or, if all cells around the source have the
+// same conductivity, quadratic along and bicubic across, which avoids the error of linear functions,
+// p(1−p)(kh)²/2 per axis for a source at the fraction p of a cell of width h, in a field of wavenumber k.
+// Near the ground and interfaces of layers, w is of higher order only horizontally, and linear vertically. In
+// all cases w is a difference of shape functions of nodes, so a wire has charges only at its ends, and a
+// closed loop has none: Gᵀ(J V) = I (N(end) − N(start)) on the nodes, G the gradient, N the shape function of
+// a node. A dipole beside contrasts is divided between the two nearest edges along its axis. A magnetic
+// dipole is a current around faces of cells, also without charge.
 //
 // The field at a receiver is interpolated on the receiver's own side of contrasts: the component of E
 // normal to a contrast jumps there, and the others have kinks. Along each axis only points in cells are
@@ -35,6 +35,8 @@
 // horizontal H follows from Ampère's law and the centre z_c of the receiver's cell:
 //
 //   H_n(z) = H_n(z_c) + (z − z_c)(∂_n H_u − σE_e),   H_e(z) = H_e(z_c) + (z − z_c)(∂_e H_u + σE_n)
+//
+// with indices e, n, u for east, north, up, and derivatives ∂_e, ∂_n along east and north.
 //
 // So the weights depend on σ, and are complex if σ is.
 #pragma once
