@@ -10,7 +10,7 @@ namespace terrane {
 /// Base of all errors. what() reads "where: problem" and, indented on further lines, the next move.
 class Error : public std::runtime_error {
  public:
-  /// where: "job.toml:14: survey.stations", "forward: density"; next: what the user can do about it.
+  /// where: "job.toml:14: survey.stations", "forward: density"; next: how the user can solve it.
   Error(std::string where, std::string problem, std::string next = {});
 
   const std::string& where() const noexcept { return where_; }

@@ -16,7 +16,7 @@
 
 namespace terrane {
 
-/// A range of numbers from `least` to `most`; `above` and `below` exclude these ends.
+/// A range of numbers from `least` to `most`; `above` excludes `least`, `below` excludes `most`.
 struct Allowed {
   double least = -std::numeric_limits<double>::infinity(), most = std::numeric_limits<double>::infinity();
   bool above = false, below = false;
@@ -121,13 +121,14 @@ constexpr CarriedField own_key(std::string_view type, std::string_view fallback,
   return {group, type, fallback};
 }
 
-/// A vector too large for a packet: the packet has only its size, and send_apart() sends the values.
+/// A vector too large for the packet in which the members are sent to ranks: the packet has only its size,
+/// and send_apart() sends the values.
 struct ApartField {
   std::string_view group;
 };
 constexpr ApartField apart(std::string_view group) { return {group}; }
 
-/// A member that this process alone uses and does not send to ranks, such as a text for messages.
+/// A member that only this process uses and that is not sent to other ranks, such as a text for messages.
 struct HereField {};
 constexpr HereField kept_here() { return {}; }
 

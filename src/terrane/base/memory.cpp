@@ -55,10 +55,10 @@ std::size_t left_in_group() {
   return left;
 }
 
-/// The memory that a limit on address space (`ulimit -v`) leaves. Programs and libraries reserve most of
-/// their addresses before a run begins, each later thread reserves a stack, and a run reserves somewhat more
-/// addresses than it uses memory: some allocated blocks are never fully used, and some freed memory is not
-/// returned.
+/// The memory that a limit on address space (`ulimit -v`) leaves: 0.9 times what remains of the limit after
+/// the addresses reserved so far and the stacks of later threads. The factor 0.9 is used because a run
+/// reserves more addresses than it uses memory: some allocated blocks are never fully used, and some freed
+/// memory is not returned.
 std::size_t left_of_addresses() {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return unlimited;

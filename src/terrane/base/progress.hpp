@@ -21,7 +21,7 @@ class Progress {
 };
 
 /// Advances the progress of the whole work by `share` while one part of it runs from start to finish. If that
-/// part has several phases, only the first one advances it.
+/// part calls start() several times, only its first phase advances the progress.
 class ShareOfProgress final : public Progress {
  public:
   ShareOfProgress(Progress& whole, double share) : whole_(whole), share_(share) {}

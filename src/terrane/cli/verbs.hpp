@@ -24,7 +24,7 @@ struct JobOptions {
   int threads = 0;
   bool quiet = false, plots = true, resume = false;
   bool json = false;  ///< print a JSON object for each simulation instead of text
-  /// --with JOB: further inversions; their models are coupled by their structure
+  /// --with JOB: jobs of a joint inversion with this one; the structures of all models are coupled
   std::vector<std::string> with;
   std::optional<double> coupling;  ///< --coupling; replaces joint.coupling
 };

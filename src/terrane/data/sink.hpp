@@ -41,8 +41,8 @@ class Sink {
   Sink& operator=(const Sink&) = delete;
   virtual ~Sink() = default;
 
-  /// Announces all variables. Values in the header are written now; for variables without them, the header
-  /// only gives the type. Throws InputError, ShapeError (see check()); FileError.
+  /// Announces all variables. Values in the header are written now; of variables without values the
+  /// header only gives the type. Throws InputError, ShapeError (see check()); FileError.
   void define(const Dataset& header);
   /// Writes a box of a variable, row-major. Throws InputError (no such variable), ShapeError (outside the
   /// variable, another type, or a number of values that does not fit the box); FileError.

@@ -1,13 +1,18 @@
 // Impedance and tipper from the spectra of an EDI file.
 //
 // A block contains all channels' spectra in one real matrix: the powers on its diagonal; for channels i > j,
-// the real part of ⟨i j*⟩ in row i, column j and the imaginary part in row j, column i. With R the horizontal
-// magnetic field of a remote site, or else of the site itself, ⟨E R*⟩ = Z ⟨H R*⟩ and ⟨H_z R*⟩ = T ⟨H R*⟩
-// (Gamble, Goubau and Clarke 1979). If the residual of a channel has power σ², the variance of Z_l is σ² Σ_km
-// w_kl w*_ml ⟨R_m R*_k⟩ / (N − 2) with w = ⟨H R*⟩⁻¹; half of it belongs to the real and half to the imaginary
-// part. The number N of independent estimates is AVGT, or BW AVGT if AVGT is a time. Files differ in the
-// meaning of AVGT, so N is the smaller of AVGT and BW AVGT, among those above 4. Without N there are no
-// errors.
+// the real part of ⟨i j*⟩ in row i, column j and the imaginary part in row j, column i. ⟨⟩ is the mean over
+// estimates, * the complex conjugate.
+//
+// E and H are the horizontal electric and magnetic fields, H_z is the vertical magnetic field, and R is the
+// horizontal magnetic field of a remote site, or H if there is none. The impedance Z and the tipper T follow
+// from ⟨E R*⟩ = Z ⟨H R*⟩ and ⟨H_z R*⟩ = T ⟨H R*⟩ (Gamble, Goubau and Clarke 1979).
+//
+// If the residual of a channel has power σ², the variance of its transfer function from component l of H is
+// σ² Σ_km w_kl w*_ml ⟨R_m R*_k⟩ / (N − 2) with w = ⟨H R*⟩⁻¹ and components k, m of R; half of it belongs to
+// the real and half to the imaginary part. The number N of independent estimates is the block's option AVGT
+// or, if AVGT is a time, AVGT times the bandwidth BW. Files do not say which, so N is the smaller of the two
+// values, among those above 4. Without N there are no errors.
 #pragma once
 
 #include "terrane/io/edi_file.hpp"

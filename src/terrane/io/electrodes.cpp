@@ -1213,7 +1213,7 @@ bool begins_ubc_dcip(std::string_view head) {
   if (of_row != width) return true;
   if (width == 3 || !broken || prisms || words_of_title == width || head.find_first_of(",;") != head.npos)
     return false;
-  constexpr std::size_t enough = 4;  // lines of a block whose count is hardly right by chance
+  constexpr std::size_t enough = 4;  // a single block of so many lines hardly has the right count by chance
   return whole ? rows == 0 && (blocks > 1 || lines.size() >= enough) : blocks > 1;
 }
 

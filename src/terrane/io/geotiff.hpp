@@ -1,7 +1,8 @@
 // GeoTIFF grids (.tif): rows of nodes, mostly from north to south, with tags and keys for their positions
 // (OGC 19-008r4). Read with libtiff; builds without it have no_geotiff.cpp, which reports that.
 //
-//   ModelPixelScale, ModelTiepoint   applied: x = X + (column - I) s_x, y = Y - (row - J) s_y
+//   ModelPixelScale, ModelTiepoint   applied: x = X + (column - I) s_x, y = Y - (row - J) s_y, with
+//                                    scales s and a tie point: column I, row J has coordinates X, Y
 //   ModelTransformation              applied if it has no rotation; rotated grids are refused
 //   several tie points alone         refused: they are control points
 //   GTRasterType                     applied: values are at cell centres (area) or at nodes

@@ -96,10 +96,11 @@ struct Transfer {
   std::array<std::complex<double>, 6> value;
   std::array<double, 6> error;
 };
-/// Rotates to axes that point north and east. E' = P_E E and H' = P_H H, where the rows of P are the axes, E'
-/// = Z' H' and H_z = T' H', so that Z = P_E⁻¹ Z' P_H and T = T' P_H; variances are multiplied by the squares
-/// of the same factors. An element whose factor is 0 may be missing. Throws InputError with the location
-/// `where`: axes that are less than 10 degrees apart.
+/// Rotates to axes that point north and east. Along the axes of the file, the rows of P_E and P_H, fields are
+/// E' = P_E E and H' = P_H H. With E' = Z' H' and H_z = T' H', the rotated impedance and tipper are
+/// Z = P_E⁻¹ Z' P_H and T = T' P_H; variances are multiplied by the squares of the same factors. An
+/// element whose factor is 0 may be missing. Throws InputError with the location `where`: axes that are less
+/// than 10 degrees apart.
 Transfer to_north(const Transfer& turned, const Axes& axes, const std::string& where);
 
 /// The columns of a table that such a file needs.

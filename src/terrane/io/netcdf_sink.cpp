@@ -267,7 +267,7 @@ class NetcdfSink::File {
 
 // Small data sets are kept in a MemorySink until finish(), which builds the file in memory, because the HDF5
 // library crashes if the disk fills up while one of its files is open. Large ones are written to disk
-// directly; that cannot happen to them because the disk space is reserved first.
+// directly; the disk cannot fill up meanwhile, because their disk space is reserved first.
 
 NetcdfSink::NetcdfSink(std::string path, std::size_t held_bytes)
     : path_(std::move(path)), held_bytes_(held_bytes) {}

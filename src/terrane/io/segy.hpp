@@ -5,6 +5,8 @@
 // byte order; writes revision 1, big-endian. SU (Seismic Unix) has only the traces, in the byte order of the
 // machine that wrote it, as IEEE floats; the bytes from 181 on have other meanings.
 //
+// The numbers are byte positions: above 3200 in the file (binary header), up to 240 in a trace header.
+//
 //   3217, 117 sampling interval   from the binary header, else from the traces; other intervals are noted
 //   3221, 115, 3269 samples       the count that fits the file length (segy_layout.hpp), also above 16 bits
 //   3225 format of samples        1 to 3, 5 to 12, 15, 16; 4 is refused

@@ -20,7 +20,7 @@ struct CheckpointSettings {
   bool resume = false;         ///< continue from `file` if it exists
   double round = 3;            ///< seconds of work that an interruption may lose
   bool also_whole = false;     ///< for a job of several runs: each finished run keeps its checkpoint
-  bool takes_away = false;     ///< remove checkpoints of later runs, which an earlier job left
+  bool takes_away = false;     ///< remove files that an earlier job left for the runs after this one
 };
 
 /// A run that is interrupted writes a checkpoint if it has computed for longer than this number of seconds:
@@ -29,8 +29,8 @@ inline double worth_keeping(const CheckpointSettings& settings) {
   return settings.resume || settings.least_run == 0 ? 0.5 : std::min(settings.least_run, 10.0);
 }
 
-/// The folder beside the checkpoint for finished parts that are not yet in the checkpoint; it is removed
-/// together with the checkpoint.
+/// The folder beside the checkpoint for finished parts of the work, such as shots, that are not yet in the
+/// checkpoint; the folder is removed together with the checkpoint.
 inline std::filesystem::path parts_beside(const std::filesystem::path& checkpoint) {
   return checkpoint.string() + ".parts";
 }
@@ -58,8 +58,8 @@ inline CheckpointSettings checkpoint_of_one(const CheckpointSettings& job, std::
   one.least_run = job.least_run / static_cast<double>(count);
   one.resume = job.resume && is_left(one.file);
   one.also_whole = true;
-  // If `job` is itself one of several runs, its takes_away decides: its `resume` is also false if it has no
-  // checkpoint file.
+  // If `job` is itself one of several runs, its takes_away decides, because its `resume` is false also if
+  // only its checkpoint file is missing.
   one.takes_away = !job.resume && (!job.also_whole || job.takes_away);
   return one;
 }

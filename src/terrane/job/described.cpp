@@ -252,7 +252,8 @@ Units units_of(const Config& model, Earth* earth = nullptr) {
   return units;
 }
 
-/// The properties of rock that a table gives: those of its unit, replaced by its own where it has them.
+/// The properties of rock that a table gives: its own, and those of the [[model.unit]] that the table names;
+/// for a property in both, the table's own value.
 std::vector<PropertyValue> values_of(const Config& table, const Units& units) {
   auto own = values_of(table);
   const auto name = table.optional_text("unit");

@@ -50,7 +50,7 @@ TERRANE_FN T arctan_tail_small(const T& z) {
                     -0.039167210895964706);
 }
 
-// the first 41 bits of ln 2: k · ln2_high is exact for |k| < 2¹²
+// the first 41 bits of ln 2: its product with an integer below 2¹² is exact
 inline constexpr double ln2_high = 0x1.62e42fefa38p-1;
 inline constexpr double ln2_low = 0x1.ef35793c7673p-45;  // ln 2 − ln2_high
 
@@ -58,8 +58,8 @@ inline constexpr double ln2_low = 0x1.ef35793c7673p-45;  // ln 2 − ln2_high
 
 // ---- the functions ----------------------------------------------------------------------------------------
 
-/// ln(a / b) for a and b from 1e-300 to 7e307; accurate also if a ≈ b, because a − b is computed before any
-/// rounding.
+/// ln(a / b) for a and b from 1e-300 to 7e307; accurate also if a ≈ b: it is computed from a − b, which is
+/// exact for such numbers.
 template <class T>
 TERRANE_FN T log_ratio(const T& a, const T& b) {
   const auto [k, c] = scale_towards(a, b);
@@ -84,7 +84,7 @@ TERRANE_FN T two_artanh_small(const T& n, const T& d) {
   return T(2) * s + s * z * detail::artanh_tail(z);
 }
 
-/// The angle of the point (x, y), in (−π, π]; 0 at the origin.
+/// The angle between the x axis and the direction to the point (x, y), in (−π, π]; 0 at the origin.
 template <class T>
 TERRANE_FN T angle(const T& y, const T& x) {
   const T ax = absolute(x), ay = absolute(y);
@@ -100,7 +100,7 @@ TERRANE_FN T angle(const T& y, const T& x) {
   return with_sign_of(w, y);
 }
 
-/// The angle of the point (x, y) for |y / x| ≤ 0.273 and x > 0.
+/// angle() for |y / x| ≤ 0.273 and x > 0.
 template <class T>
 TERRANE_FN T angle_small(const T& y, const T& x) {
   const T s = quotient(y, x), z = s * s;

@@ -7,9 +7,9 @@
 
 namespace terrane {
 
-/// a · b + c, rounded once; for sums whose bits must be reproducible. In a · b − c · d a compiler may fuse
-/// one product in some iterations of a loop and the other product in others, for example in a first iteration
-/// that it computes separately.
+/// a · b + c, rounded once; for sums whose bits must be reproducible. Without this function, a compiler may
+/// compute a · b − c · d with an unrounded a · b in some iterations of a loop and with an unrounded c · d in
+/// others, for example in a first iteration that it computes separately.
 TERRANE_FN double fused(double a, double b, double c) {
 #if defined(__CUDA_ARCH__)
   return __fma_rn(a, b, c);

@@ -205,7 +205,7 @@ TERRANE_FN Scaled<Lanes<N>> scale_towards(const Lanes<N>& a, const Lanes<N>& b) 
   using Doubles = typename Lanes<N>::Values;
   constexpr std::int64_t one = std::int64_t{1} << 52;
   const Bits bits_a = __builtin_bit_cast(Bits, a.values()), bits_b = __builtin_bit_cast(Bits, b.values());
-  const Bits shift = (bits_a - bits_b + one / 2) & -one;  // k · 2⁵²
+  const Bits shift = (bits_a - bits_b + one / 2) & -one;  // k · 2⁵², see math/number.hpp
   return {Lanes<N>(__builtin_convertvector(shift, Doubles) * 0x1p-52),
           Lanes<N>(__builtin_bit_cast(Doubles, bits_b + shift))};
 }

@@ -3,8 +3,8 @@
 //
 // On a GPU, reciprocals and roots start from the hardware's approximation (20 bits or more) and apply one
 // iteration of third order. For normal numbers, the only ones that formulas need, the error is at most one
-// unit in the last place. This needs a third of the instructions of the library's functions, which also
-// handle all other numbers.
+// unit in the last place. CUDA's library functions, which also handle all other numbers, need three times
+// as many instructions.
 #pragma once
 
 #include <cmath>
@@ -75,7 +75,8 @@ struct Scaled {
 };
 
 /// Finds, for positive a and b, the k with 0.66 < a / (b · 2ᵏ) < 1.51.
-/// The bits of a positive double x, read as an integer, equal 2⁵² · log₂ x + constant to within 0.0861 · 2⁵².
+/// The bits of a positive double x, read as an integer, equal 2⁵² · log₂ x + constant to within 0.0861 · 2⁵²;
+/// k is the difference of these integers for a and b, divided by 2⁵² and rounded.
 TERRANE_FN Scaled<double> scale_towards(double a, double b) {
   constexpr std::int64_t one = std::int64_t{1} << 52;
   const auto bits_a = __builtin_bit_cast(std::int64_t, a);

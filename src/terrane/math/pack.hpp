@@ -47,7 +47,7 @@ TERRANE_FN Scaled<Pack> scale_towards(const Pack& a, const Pack& b) {
   constexpr std::int64_t one = std::int64_t{1} << 52;
   const auto bits_a = __builtin_bit_cast(Bits, a);
   const auto bits_b = __builtin_bit_cast(Bits, b);
-  const Bits shift = (bits_a - bits_b + Bits(one / 2)) & Bits(-one);  // k · 2⁵²
+  const Bits shift = (bits_a - bits_b + Bits(one / 2)) & Bits(-one);  // k · 2⁵², see math/number.hpp
   return {std::experimental::static_simd_cast<Pack>(shift) * Pack(0x1p-52),
           __builtin_bit_cast(Pack, Bits(bits_b + shift))};
 }

@@ -87,8 +87,8 @@ struct Growth {
 };
 constexpr Growth of_companions{1.6, 2.25}, of_finer{1.3, 1.5};
 
-/// Widths of the cells appended beyond a wall, from the wall outwards, m.  last: width of the outermost cell;
-/// before: width of its inner neighbour; away: distance from the wall to the survey, m
+/// Widths of the cells appended beyond a wall, from the wall outwards, m.  last: width of the mesh's
+/// outermost cell; before: width of its inner neighbour; away: distance from the wall to the survey, m
 std::vector<double> beyond(double last, double before, double away, const Growth& limits) {
   const double growth = std::clamp(last / before, limits.least, limits.most);
   std::vector<double> widths;

@@ -41,7 +41,7 @@ struct CompanionWish {
 };
 
 /// The faces that a finer mesh keeps, of those across which properties change: all, so that the values of
-/// cells can be copied (values_on); or every second one of three or more in a row, so that mean properties
+/// cells can be copied (values_on); or every second one of three or more in a row: then mean properties
 /// must be computed again.
 enum class KeptFaces { all, every_second };
 
@@ -65,8 +65,8 @@ class Companion {
   const TensorMesh& mesh() const { return mesh_; }
 
   /// Averages `values` [cells of the mesh] over each cell of the companion. weight [cells of the mesh]: a
-  /// further factor besides the volume of the cell; empty: 1. Cells with weight 0 or value NaN are left out.
-  /// If all averaged cells have one value, the mean equals it bitwise. Empty if `values` is empty.
+  /// factor by which the volume of the cell is multiplied; empty: 1. Cells with weight 0 or value NaN are
+  /// left out. If all averaged cells have one value, the mean equals it bitwise. Empty if `values` is empty.
   std::vector<double> mean(const std::vector<double>& values, const std::vector<double>& weight = {}) const;
   /// The same, averaging logarithms; for conductivities.
   std::vector<double> geometric_mean(const std::vector<double>& values,

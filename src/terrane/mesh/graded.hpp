@@ -7,8 +7,8 @@
 
 namespace terrane {
 
-/// An interval in which cells are at most `cell` wide; outside it they grow at most as fast as beyond the
-/// core.
+/// An interval in which cells are at most `cell` wide; outside the interval they grow by at most the factor g
+/// per cell.
 struct FineCells {
   double low = 0, high = 0, cell = 1;  ///< m
 };

@@ -17,7 +17,7 @@ namespace terrane {
 
 namespace {
 
-constexpr int deepest = 19;             // finest level; a key has 3 · 19 bits of octants, 5 of the level
+constexpr int deepest = 19;  // finest level: 3 · 19 bits of octants and 5 of the level fit 64 bits
 constexpr std::size_t chunk = 1 << 14;  // boxes per task
 constexpr std::size_t together = 64;    // cells per task
 

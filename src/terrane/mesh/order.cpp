@@ -46,7 +46,7 @@ std::pair<Segment, Segment> cut(Segment order, const Points& points, std::size_t
 
 void sort_tiles(Segment order, const Points& points, std::size_t tile_size) {
   if (order.size() <= tile_size) {
-    // Within a tile the original order is kept: sums over it should not depend on how the tiles were found.
+    // Within a tile, points are in their original order: sums over a tile depend only on its points.
     std::sort(order.begin(), order.end());
     return;
   }

@@ -149,7 +149,7 @@ class Search {
     }
     ++result_.count;
     const std::array<std::size_t, 2> pair{std::min(a.index, b.index), std::max(a.index, b.index)};
-    auto& heap = result_.pairs;  // max-heap: the largest pair first
+    auto& heap = result_.pairs;  // max-heap: the pair with the largest indices first
     if (heap.size() == limits_.listed) {
       if (heap.empty() || !(pair < heap.front())) return;
       std::pop_heap(heap.begin(), heap.end());

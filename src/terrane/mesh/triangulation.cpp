@@ -45,8 +45,8 @@ class Edges {
   static Edge rot(Edge e) { return (e & ~3U) | ((e + 1) & 3U); }
   static Edge back(Edge e) { return e ^ 2U; }
   static Edge unrot(Edge e) { return (e & ~3U) | ((e + 3) & 3U); }
-  /// Next edge counterclockwise around the origin; next clockwise; next around the face on the left; around
-  /// that on the right.
+  /// Next edge counterclockwise around the edge's origin; next clockwise; next around the face on the edge's
+  /// left; next around that on its right.
   Edge next(Edge e) const { return next_[e]; }
   Edge previous(Edge e) const { return rot(next_[rot(e)]); }
   Edge along_left(Edge e) const { return rot(next_[unrot(e)]); }

@@ -29,7 +29,7 @@ Counted count_between(const WidthAxis& axis, double low, double high) {
   double width = width_at(axis, low);
   while (all.places.back() < high) {
     const double last = all.places.back();
-    // Where the width decreases towards a wish, the step is based on the smaller width at its end.
+    // If the width decreases along the step, the step is based on the smaller width at the step's end.
     double next = std::min(high, last + step * width);
     next = std::min(high, last + step * std::min(width, std::max(width_at(axis, next), width / 4)));
     if (high - next < 1e-9 * (high - low) || !(next > last)) next = high;

@@ -158,7 +158,7 @@ class Painter {
 
  private:
   /// The runs of all cells in a range of horizontal planes, computed on all threads.  plane(k, add): calls
-  /// add(i_begin, i_end, j) for the rows of plane k, in order.
+  /// add(i_begin, i_end, j) for the cells i_begin … i_end − 1 of row j of plane k, in ascending order.
   template <class Plane>
   Runs in_planes(Range planes, double value, const Plane& plane) const {
     if (planes.begin >= planes.end) return {};
@@ -267,7 +267,7 @@ class Painter {
       std::size_t j;
       Range i;
     };
-    std::vector<RowRange> plan;  // ranges of cells that are the same in all planes
+    std::vector<RowRange> plan;  // rows and their ranges of cells, the same in all planes
     const auto [south, north] = std::minmax_element(p.northing.begin(), p.northing.end());
     const auto [j_begin, j_end] = within(north_, *south, *north);
     std::vector<double> crossings;
@@ -444,8 +444,8 @@ std::vector<std::uint64_t> cells_of(const std::vector<Runs>& painted) {
 // --- random blocks
 // -------------------------------------------------------------------------------------------
 
-/// SplitMix64 (Steele, Lea & Flood 2014): the distributions of the C++ standard differ between libraries,
-/// this generator does not.
+/// SplitMix64 (Steele, Lea & Flood 2014) with a uniform distribution of its own: the distributions of the C++
+/// standard give different numbers in different libraries.
 class SplitMix64 {
  public:
   explicit SplitMix64(std::uint64_t seed) : state_(seed) {}
@@ -518,8 +518,9 @@ Interval vertical(const Sphere& s, double x, double y) {
 }
 
 Interval vertical(const Ellipsoid& e, double x, double y) {
-  // In coordinates along its axes, each divided by its semi-axis, the ellipsoid is the unit sphere. A point
-  // at height z above the centre is w + z c there, inside if |w + z c| < 1.
+  // In coordinates along its axes, each divided by its semi-axis, the ellipsoid is the unit sphere. There
+  // the vertical line is w + z c, with z the height above the centre, w the point of the line at z = 0 and c
+  // the unit vector up; a point of the line is inside if |w + z c| < 1.
   const auto axes = axes_of(e);
   double cc = 0, cw = 0, ww = 0;
   for (std::size_t m = 0; m < 3; ++m) {

@@ -203,7 +203,7 @@ class Lines {
   const Description& earth_;
   bool above_ground_;
   std::vector<Prism> bounds_;
-  std::vector<std::uint64_t> held_;  // position in the list of stored cells of each cell of the mesh
+  std::vector<std::uint64_t> held_;  // for each cell of the mesh, its index among the stored cells
 };
 
 // --- parts of cells

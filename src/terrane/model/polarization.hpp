@@ -5,7 +5,7 @@
 //
 // ρ₀ is the resistivity for direct current, m the chargeability, 0 ≤ m < 1, τ the time constant, and c the
 // exponent, between 0 and 1; σ₀ and σ∞ are conductivities, ω is the angular frequency. The time dependence is
-// e^{iωt}: σ'' ≥ 0, and voltages lag behind currents.
+// e^{iωt}: the imaginary part of the conductivity is not negative, and voltages lag behind currents.
 #pragma once
 
 #include <cmath>

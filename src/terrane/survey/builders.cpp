@@ -86,8 +86,8 @@ std::vector<double> even_axis(double from, double to, std::size_t count) {
   if (static_cast<double>(count) > most_stations)
     throw InputError("survey", fmt::format("an axis of {} stations", count), "At most 1e9 fit.");
   if (count == 1) return {from + 0.5 * (to - from)};
-  // As numpy.linspace, so that stations made in Python have bitwise the same coordinates: product and sum are
-  // rounded separately. Two loops keep compilers from contracting them to one multiply-add.
+  // Like numpy.linspace, so that stations made in Python have bitwise the same coordinates: product and sum
+  // are rounded separately. Two loops keep compilers from contracting them to one multiply-add.
   std::vector<double> axis(count);
   const double spacing = (to - from) / static_cast<double>(count - 1);
   for (std::size_t i = 0; i < count; ++i) axis[i] = static_cast<double>(i) * spacing;
