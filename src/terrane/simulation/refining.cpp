@@ -16,7 +16,7 @@ constexpr double narrowest = 0.35, widest = 1.15;
 // Largest ratio of the cells of a round to those of the last one: large errors predict the necessary number
 // poorly.
 constexpr double most_at_once = 6;
-constexpr double little = 0.9;         // rounds end if a larger fraction of the error remains after one
+constexpr double little = 0.9;         // rounds end if a round leaves more than this fraction of the error
 constexpr double most_foretold = 1e3;  // largest growth factor of cells that is predicted
 
 /// The factors fₐ of cell widths (refining.hpp) with eₐ fₐ² equal on all axes and Σ eₐ fₐ² = left, within

@@ -93,7 +93,7 @@ struct RoundSettings {
   std::size_t least = 1;        ///< fewest parts of a round, enough for every rank, unless fewer are left
   double expected_seconds = 0;  ///< expected seconds of all parts on all ranks together
   double interval = 0;          ///< seconds between checkpoints, which are written between rounds
-  double round = 10;            ///< most seconds of a round; errors and progress of other ranks come as late
+  double round = 10;            ///< most seconds of a round; rank 0 learns of errors of other ranks after it
 };
 
 /// Rank 0: runs all rounds, and calls after_round(parts done) after each. Throws Cancelled; before that,

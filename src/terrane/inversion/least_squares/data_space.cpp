@@ -304,7 +304,7 @@ double DenseDataSpace::l_curve_corner() const {
 
 /// var        = (1/β) [ (R⁻¹)_jj − Σ_n (R⁻¹GᵀW u_n)_j² / (λ_n + β) ]
 /// resolution = (R⁻¹GᵀW (K + β)⁻¹ W G)_jj = Σ_n (R⁻¹GᵀW u_n)_j (GᵀW u_n)_j / (λ_n + β)
-/// of cell j; λ_n, u_n: eigenvalues and eigenvectors of K.
+/// of cell j; λ_n, u_n: eigenvalues and eigenvectors of K. The other symbols are those of data_space.hpp.
 DenseDataSpace::Posterior DenseDataSpace::posterior(double beta) const {
   const std::size_t n = c_.size();
   Posterior made{std::vector<double>(objective_.g->columns()), std::vector<double>(objective_.g->columns())};

@@ -1,5 +1,6 @@
-// The steps of a linear inversion: weights; R; m̃; β and the smooth model (in data space), repeated until the
-// weights of outliers are constant; then sparse norms, or bounds; results.
+// The steps of a linear inversion: weights of the cells; regulariser R and its centre m̃ (objective.hpp); β
+// and the smooth model (data_space.hpp), repeated until the weights of outliers are constant; then sparse
+// norms, or bounds; results.
 #include "terrane/inversion/loop/linear.hpp"
 
 #include <fmt/format.h>
@@ -385,7 +386,7 @@ void Run::take_best() {
   out_.beta = best_.beta;
 }
 
-/// Finds β by secants in (ln β, ln φ_d), with slopes limited to 0.2 … 1.5.
+/// Finds β by secants in (ln β, ln φ_d), with slopes d ln φ_d / d ln β limited to 0.2 … 1.5.
 double Run::find_beta(Secant secant, double largest_step, const std::function<double(double)>& at,
                       const std::function<void(const Secant&)>& between) {
   if (secant.trial == 0) best_ = {};

@@ -4,12 +4,13 @@
 //   Ψ_p(x) = (2/p)[(1+x²)^{p/2} − 1],  Ψ_0 = ln(1+x²),  Ψ_2 = x²
 //   factor of a summand in the reweighted least-squares problem:  r_i = s_t (1 + x_i²/ε²)^{p/2−1}
 //
-// x: u for the smallness, its difference divided by δ for a gradient; v: w² V, or w² A δ. The weights w are
-// outside the norm: ln(1 + (w u/ε)²) would hardly depend on them, and bodies would move to the surface. (With
-// weights_in_gradients x of a gradient is the difference of w u, and v is A δ.) r x² + const is nowhere below
-// ε²Ψ and touches it at the present x: so a step with constant β, ε and s cannot increase φ_d + β φ_m. s_t
-// makes the largest derivative of a term equal to that of the square norm; without it, sparse terms lose
-// influence as ε decreases.
+// t: term of φ_m (smallness, or flatness along an axis); u, w, V, A, δ: regulariser.hpp; ε_t: for |x| far
+// below it, the norm is a square. x: u for the smallness, the difference of u divided by δ for flatness; v:
+// w² V for the smallness, w² A δ for flatness. The weights w are outside the norm: ln(1 + (w u/ε)²) would
+// hardly depend on them, and bodies would move to the surface. (With weights_in_gradients x of flatness is
+// the difference of w u divided by δ, and v is A δ.) r x² + const is nowhere below ε²Ψ and touches it at the
+// present x: so a step with constant β, ε and s cannot increase φ_d + β φ_m. s_t makes the largest derivative
+// of a term equal to that of the square norm; without it, sparse terms lose influence as ε decreases.
 #pragma once
 
 #include <array>

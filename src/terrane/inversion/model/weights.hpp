@@ -19,8 +19,9 @@ struct Points {
 };
 
 /// w = [ (1/Δz) ∫_cell dζ/(ζ+z₀)^a ]^½, ζ: depth below the ground, which is the top of the column's highest
-/// active cell or cuts that cell (Li & Oldenburg 1998). exponent: a, 2 for gravity, 3 for gradients and
-/// magnetic fields. active: as in Regulariser; ground: as in Problem; result: [active]
+/// active cell or cuts that cell; Δz: height of the cell's part below the ground (Li & Oldenburg 1998).
+/// exponent: a, 2 for gravity, 3 for gradients and magnetic fields. active: as in Regulariser; ground: as in
+/// Problem; result: [active]
 std::vector<double> depth_weights(const TensorMesh& mesh, std::span<const std::uint32_t> active, double z0,
                                   double exponent, std::span<const double> ground = {});
 
@@ -34,13 +35,14 @@ double fit_z0(const TensorMesh& mesh, std::span<const std::uint32_t> active, std
 std::vector<double> distance_weights(const TensorMesh& mesh, std::span<const std::uint32_t> active,
                                      const Points& stations, double exponent, int threads = 0);
 
-/// s / s_max,  s = [Σ_i (G_ij/σ_i)²]^½ / V_j: the change of data (in units of σ) per unit volume of each
-/// cell; all 0 if no datum is sensitive to any cell.  weight: 1/σ [rows]; volume [active]
+/// s / s_max,  s = [Σ_i (G_ij/σ_i)²]^½ / V_j: the change of data (in units of σ) per unit volume of each cell
+/// j, V_j: its volume, s_max: largest s; all 0 if no datum is sensitive to any cell.  weight: 1/σ [rows];
+/// volume [active]
 std::vector<double> sensitivity_per_volume(const solve::LinearOperator& g, std::span<const double> weight,
                                            std::span<const double> volume);
 
-/// w = [ max(s, η s_max) / s_max ]^½,  s = [Σ_i (G_ij/σ_i)²]^½ / V_j, η = floor.  weight: 1/σ [rows]; volume
-/// [active]
+/// w = [ max(s, η s_max) / s_max ]^½,  s = [Σ_i (G_ij/σ_i)²]^½ / V_j, s_max: largest s, η: floor.  weight:
+/// 1/σ [rows]; volume [active]
 std::vector<double> sensitivity_weights(const solve::LinearOperator& g, std::span<const double> weight,
                                         std::span<const double> volume, double floor = 1e-3);
 

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::size_t values_per_thread = 4;
 
-/// out (o, p, i) = Σ_m factor (m, p) in (o, m, i),  i < stride: along y or z. A thread computes four values
-/// of p.
+/// Along y or z: out (o, p, i) = Σ_m factor (m, p) in (o, m, i). m, p: indices along the axis; o, i: indices
+/// of the axes before and after it in memory, i < stride. A thread computes the values of four p.
 struct AlongColumns {
   View<const double> in, factor;
   std::size_t n, stride, fours;  ///< number of groups of four p
@@ -37,7 +37,8 @@ struct AlongColumns {
   }
 };
 
-/// out (r, p) = Σ_m factor (m, p) in (r, m): along x. A thread computes four rows.
+/// Along x: out (r, p) = Σ_m factor (m, p) in (r, m). m, p: indices along x; r: row. A thread computes the
+/// values of one p in four rows.
 struct AlongRows {
   View<const double> in, factor;
   std::size_t n, rows;
@@ -61,7 +62,8 @@ struct AlongRows {
   }
 };
 
-/// Divides the coefficient of each mode by α_s + α_x λ_x + α_y λ_y + α_z λ_z.
+/// Divides the coefficient v of each mode by α_s + α_x λ_x + α_y λ_y + α_z λ_z (kronecker.hpp). smallness, x,
+/// y, z: these α.
 struct DivideModes {
   View<const double> lambda_x, lambda_y, lambda_z;
   double smallness, x, y, z;

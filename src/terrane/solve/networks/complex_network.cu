@@ -10,7 +10,7 @@ namespace terrane::solve {
 
 namespace {
 
-/// q = (A' + iA'') p
+/// q = (A' + iA'') p; real: the network A', imaginary: the network A''.
 struct ApplyComplex {
   NetworkView<double> real, imaginary;
   ComplexView<const double> p;
@@ -21,7 +21,7 @@ struct ApplyComplex {
   }
 };
 
-/// x += α p,  r −= α q
+/// A step of conjugate gradients (krylov.hpp): x += α p,  r −= α q
 struct AdvanceComplex {
   Complex<double> alpha;
   ComplexView<const double> p, q;

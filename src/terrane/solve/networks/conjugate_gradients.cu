@@ -24,7 +24,7 @@ struct Apply {
   TERRANE_FN void operator()(Index k, Index j, Index i) const { q(k, j, i) = a.apply(p, k, j, i); }
 };
 
-/// q = A p; returns pᵀq of the point.
+/// q = A p; returns the point's p q, of which pᵀq is the sum.
 template <class A>
 struct ApplyAndProduct {
   A a;
@@ -65,7 +65,7 @@ struct Scalar {
   const double* there = nullptr;
   TERRANE_FN double get() const { return there == nullptr ? value : *there; }
 };
-/// x += α p,  r −= α q; returns |r|² of the point
+/// A step of conjugate gradients (krylov.hpp), x += α p,  r −= α q; returns the point's r². step: α.
 struct Advance {
   Scalar step;
   GridView<const double> p, q;
@@ -105,7 +105,7 @@ struct NewDirection {
   double beta;
   GridView<const double> z;
   GridView<double> p;
-  bool choice() const { return beta == 0; }  // read by sweep.hpp
+  bool choice() const { return beta == 0; }  // evaluated before the loop (sweep.hpp)
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
     p(k, j, i) = beta == 0 ? z(k, j, i) : z(k, j, i) + beta * p(k, j, i);
   }
@@ -151,7 +151,7 @@ struct WeightedSquare {
     return left * stored_product(d(k, j, i), left);
   }
 };
-/// As Advance, but returns r² and r z of the point
+/// As Advance, but returns the point's r² and r z, where z = d r and d = 1/diag(A).
 struct AdvanceWeighted {
   Advance advance;
   GridView<const double> d;

@@ -2,8 +2,10 @@
 //
 //   c_a(P) = g_a(P_a) Π_{b≠a} m_b(P_b)
 //
-// The Laplacian on any tensor mesh is such a network; only S is a three-dimensional array. Coarser networks
-// are products again, so a multigrid cycle reads S and short lists instead of four arrays.
+// P_a: index of point P along axis a; g_a: one factor per link along axis a; m_b: one factor per point of
+// axis b. The Laplacian on any tensor mesh is such a network, with g = 1/spacing and m = width; only the
+// storage S is a three-dimensional array. Coarser networks are products again, so a multigrid cycle reads S
+// and short lists instead of four arrays.
 #pragma once
 
 #include <array>
