@@ -78,7 +78,7 @@ complete -c terrane -n '__fish_seen_subcommand_from plot' -l title -x -d 'Line a
 complete -c terrane -n '__fish_seen_subcommand_from plot' -l slice -x -d 'Where to cut a model or snapshots: up=-4000, northing=11000, easting=0; or at which frequency, period or time to map fields at receivers: frequency=1, period=10, time=3600 (Hz, s).'
 complete -c terrane -n '__fish_seen_subcommand_from plot' -l region -x -d 'West, east, south, north of what is shown, m; of models also bottom and top.'
 complete -c terrane -n '__fish_seen_subcommand_from plot' -l limits -x -d 'Values at both ends of the colours.'
-complete -c terrane -n '__fish_seen_subcommand_from plot' -l scale -x -a 'log linear' -d 'Of colours: log or linear; otherwise log of resistivities.'
+complete -c terrane -n '__fish_seen_subcommand_from plot' -l scale -x -a 'log linear' -d 'Of colours: log or linear; otherwise log of resistivities and wide amplitudes.'
 complete -c terrane -n '__fish_seen_subcommand_from plot' -l cmap -x -d 'Colour map of matplotlib.'
 complete -c terrane -n '__fish_seen_subcommand_from plot' -l wiggle -d 'Traces of shots as lines; otherwise grey.'
 complete -c terrane -n '__fish_seen_subcommand_from plot' -l dpi -x -d 'Resolution of a .png.'

@@ -49,9 +49,10 @@ double bytes_of_gathers(const Problem& problem, const Settings& settings, std::s
   const double of_shot = largest * (3 * (settings.double_precision ? 8 : 4) + 8 + 4);
   if (settings.task == Task::migration)
     return of_shot + samples * (4 + (settings.data->empty() ? 0 : sizeof(double)));
-  // All samples in single precision; written samples are also in a data set and in its writer's memory.
+  // All samples in single precision; written samples are also in a data set, and compressed in the file that
+  // its writer builds in memory (6 bytes: fitted to the peak memory of jobs).
   const double written = samples / static_cast<double>(every);
-  return samples * 4 + std::max(of_shot, written * (4 + 4 + 8));
+  return samples * 4 + std::max(of_shot, written * (4 + 6));
 }
 
 }  // namespace terrane::acoustic
