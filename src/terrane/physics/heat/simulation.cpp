@@ -104,8 +104,8 @@ std::vector<std::string> not_held(const Description& earth, const TensorMesh& me
   return lines;
 }
 
-/// The rock described by the tables [mesh] and [model], completed by the keys of [simulation].  unheld: null,
-/// or set to whether a body is not resolved
+/// The rock described by the tables [mesh] and [model], completed by the keys of [simulation]. unheld: if not
+/// null, is set to true if cells do not resolve some body, else to false
 Earth rock_of(const Config& job, const Config& table, const MemoryBudget& memory, bool* unheld) {
   RockValues values;
   read_fields(table, values);

@@ -71,7 +71,7 @@ std::size_t count_of_sums(const Magnetization& m) {
   return count;
 }
 
-/// Γ̂ for one density: the gravity channels that B needs.
+/// The result of one sum over prisms: those components of Γ̂ that B needs.
 class Gradients {
  public:
   Gradients(ChannelSet channels, std::size_t stations) : channels_(channels), values_(channels.size()) {
@@ -88,7 +88,8 @@ class Gradients {
   std::vector<std::vector<double>> values_;
 };
 
-/// A prism that touches a station, and the direction of the magnetization in that sum: M = density · along.
+/// A prism that contains or touches a station in one of the sums, and the direction of the magnetization that
+/// this sum is for: M = contact.density · along.
 struct Touch {
   gravity::Contact contact;
   std::array<double, 3> along;

@@ -45,8 +45,9 @@ struct MainField {
   friend bool operator==(const MainField&, const MainField&) = default;
 };
 
-/// The response to a cell of unit susceptibility, T:  ∂B/∂χ = (F/4π) Γ̂ f,  ∂tmi/∂χ = (F/4π) fᵀ Γ̂ f; inside
-/// the cell ∂B/∂χ also contains F f. μ₀ cancels.
+/// The response to a cell of unit susceptibility, T:  ∂B/∂χ = (F/4π) Γ̂ f,  ∂tmi/∂χ = (F/4π) fᵀ Γ̂ f, with Γ̂
+/// the gravity gradients of the cell for density 1 and G = 1, F and f the intensity and the unit vector of
+/// the main field; inside the cell ∂B/∂χ also contains F f. μ₀ cancels.
 inline gravity::Observable observable(Channel channel, const MainField& field) {
   using G = gravity::Channel;
   constexpr G tensor[3][3] = {

@@ -15,7 +15,8 @@ constexpr std::uint32_t by_shot = 1 << 12, all_axes = 7, all_octants = 0xff;
 constexpr std::array<std::uint32_t, 3> octants_above{
     0xaa, 0xcc, 0xf0};  // for each axis, bits of the octants on the upper side of the node
 
-/// The term of one axis in a node's equation (front.hpp): σ ∂T = steep τ − r (c₁ τ₁ − c₂ τ₂).
+/// The term of one axis in a node's equation: σ ∂T = steep τ − r (c₁ τ₁ − c₂ τ₂) with steep = σ p + r κ, in
+/// the symbols of front.hpp.
 struct Term {
   double steep, c1, c2;
   std::size_t first, second;      // upwind nodes
@@ -149,7 +150,8 @@ class Equations {
   Point shot_;
 };
 
-/// The larger root of Σ (steep τ − b)² = s², summed over `axes`: those along which the front then arrives.
+/// The larger root τ of Σ (steep τ − b)² = s² with b = r (c₁ τ₁ − c₂ τ₂).  axes: the axes of the sum along
+/// which the front arrives
 struct Root {
   double tau = infinite;
   std::size_t axes = 0;

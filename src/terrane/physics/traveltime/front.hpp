@@ -18,10 +18,10 @@
 // (medium.hpp). Each cell around a node (octant) yields a time from its own slowness, with the axes along
 // which the front arrives; the earliest of these is the node's time.
 //
-// On an axis on which the shot lies between the node and its neighbour, the front may reach the node before
-// both neighbours. Such an axis contributes (p_a τ + r ∂_a τ)², with ∂_a τ taken at the upwind node of
-// another axis; without this term the shot would have to be at a node, and all errors would be of first
-// order.
+// On an axis on which the shot lies between the node and its neighbour ("beside the node"), the front may
+// reach the node before both neighbours. Such an axis contributes (p_a τ + r ∂_a τ)², with ∂_a τ taken at the
+// upwind node of another axis; without this term the shot would have to be at a node, and all errors would be
+// of first order.
 //
 // Fast marching (Sethian 1996, PNAS 93; Treister & Haber 2016, J. Comput. Phys. 324, for the factored
 // equation) accepts nodes in the order of their times. The equation of each node then contains only nodes
@@ -46,9 +46,9 @@ struct Front {
   std::vector<std::uint32_t> order;  ///< nodes in the order in which they were accepted
   /// [nodes] How each node's time was computed, as bits. 0–2: octant; 3–5: axes along which the front
   /// arrives; 6–8: those of second order; 9–11: axes on which the shot lies beside the node; 13–14: the axis
-  /// of the upwind node at which ∂_a τ is taken for these; from 16 on, two bits per axis: whether that node's
-  /// neighbours below and above are used. Bit 12 marks a corner of a cell that contains the shot: then 0–2
-  /// are the cell's index in places(shot), 3–5 the corner.
+  /// of the upwind node at which ∂_a τ is taken for the axes of bits 9–11; from 16 on, two bits per axis:
+  /// whether that node's neighbours below and above are used. Bit 12 marks a corner of a cell that contains
+  /// the shot: then 0–2 are the cell's index in places(shot), 3–5 the corner.
   std::vector<std::uint32_t> stencil;
 };
 

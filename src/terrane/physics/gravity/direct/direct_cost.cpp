@@ -14,8 +14,8 @@ constexpr double seconds_to_sort = 25e-9;  // per point, for each halving of the
 constexpr double share_of_gpu = 0.8;       // fraction of a GPU's double precision rate that kernels reach
 
 struct PairCost {
-  double operations;  ///< per pack of stations
-  bool near;          ///< true: the tiles are too near for one multipole
+  double operations;  ///< per pack: the stations that fit into one SIMD register
+  bool near;          ///< true: the tiles are too near for one multipole order for all their pairs
   bool by_itself;     ///< the pair is computed alone, in extended precision
 };
 

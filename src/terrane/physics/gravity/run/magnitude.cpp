@@ -32,9 +32,9 @@ constexpr double truncations_that_cancel = 1e3;
 constexpr double seconds_per_pair = 8e-9, seconds_per_prism = 100e-9, seconds_per_station = 3e-6;
 constexpr double least_seconds_of_magnitudes = 1e-4;  // the least that a run spends
 constexpr std::size_t few_stations = 32, most_stood_for = 64, leaf = 32;
-constexpr double gradient_of_a_point = 2.449489742783178;  // √6: of a point mass ‖Γ‖ = √6 m / r³
+constexpr double gradient_of_a_point = 2.449489742783178;  // √6: for a point mass m, ‖Γ‖ = √6 m/r³ (G = 1)
 
-/// A sample of a list: one element of every `step` consecutive ones, at an index that varies.
+/// A sample of a list: one of every `step` consecutive elements, at a position among them that varies.
 class Sample {
  public:
   Sample(std::size_t count, std::size_t step) : count_(count), step_(std::max<std::size_t>(1, step)) {}
@@ -256,7 +256,7 @@ struct Look {
 }  // namespace
 
 double seconds_to_look(double seconds_of_run, int threads) {
-  constexpr double share_of_run = 0.01, most = 4;  // share of the run's time; most seconds of one core
+  constexpr double share_of_run = 0.01, most = 4;  // fraction of the run's time; limit in seconds of one core
   return std::min(most, share_of_run * seconds_of_run * threads);
 }
 

@@ -29,7 +29,7 @@ class Chunks {
  public:
   explicit Chunks(std::size_t prisms);
   std::size_t count() const noexcept { return count_; }
-  /// Prisms of one chunk, and of consecutive chunks.
+  /// The range of prisms of one chunk, or of consecutive chunks.
   Range prisms(std::size_t chunk) const { return balanced_range(prisms_, count_, chunk); }
   Range prisms(const Range& chunks) const;
   /// The chunks of a rank.
@@ -39,12 +39,12 @@ class Chunks {
   std::size_t prisms_, count_;
 };
 
-/// A rank's share of the problem.
+/// The part of the problem that a rank needs for its share of the sums.
 struct Share {
   Parameters parameters;   ///< device: this rank's
   std::size_t prisms = 0;  ///< number of all prisms
   std::vector<double> station[3];
-  std::shared_ptr<const OwnedPrisms> own;  ///< all prisms; by prisms, those of this rank's chunks
+  std::shared_ptr<const OwnedPrisms> own;  ///< all prisms; if by_prisms(), those of this rank's chunks
   std::string note;                        ///< how the prisms were sent to the ranks, for the user
 
   bool by_prisms() const noexcept { return parameters.partition == Partition::prisms; }

@@ -24,15 +24,16 @@ class Worker {
   virtual bool slow_to_begin() const { return false; }
   /// See RoundWork.
   virtual void set_shares(std::span<const double> /*of_ranks*/) {}
-  /// Adds the sums over this rank's chunks to the trees [parts of the round].
+  /// Computes the parts of the round over this rank's chunks of prisms, and adds the sums to the tree of each
+  /// part.  trees: [parts of the round]
   virtual void sum(const Range& round, std::vector<ChunkTree>& trees, Progress& progress) = 0;
 };
 
 /// The parts of a round that a rank computes by stations, as ranges. Neighbouring parts take about the same
 /// time, distant ones may not. So every rank computes some parts of each region of the round, and in every
 /// second region the ranks are in reverse order. The ranges of all ranks contain each part of the round once.
-/// shares: fraction of the parts for each rank; their sum is 1; least: approximate number of parts per rank
-/// in a region
+/// shares: fraction of the parts for each rank, the sum of all is 1.  least: a region contains about so many
+/// parts per rank
 std::vector<Range> ranges_of(const Range& round, std::span<const double> shares, std::size_t rank,
                              std::size_t least);
 

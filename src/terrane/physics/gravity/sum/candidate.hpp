@@ -19,8 +19,8 @@
 
 namespace terrane::gravity {
 
-/// Time of one operation on a pack, on one core of the CPU, for estimates: a factor of two either way does no
-/// harm.
+/// Time of one operation on a pack (the stations that fit into one SIMD register), on one core of the CPU.
+/// Only for estimates: it need be right only within a factor of two.
 inline constexpr double seconds_per_pack_operation = 0.25e-9;
 
 /// A run for which the methods are compared. Its arrays must outlive the candidates and sums made for it.
@@ -34,8 +34,8 @@ struct Problem {
   bool on_device() const { return parameters.device.has_own_memory(); }
 };
 
-/// The cost of one method for a run. Seconds are those of one core; a second of a device counts as one second
-/// of every CPU thread.
+/// The cost of one method for a run. Seconds are those of one core: a second of a device, or of all n threads
+/// of the CPU, counts as n seconds.
 struct Candidate {
   static constexpr double impossible = std::numeric_limits<double>::infinity();
 

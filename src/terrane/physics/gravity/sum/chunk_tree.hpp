@@ -12,7 +12,7 @@
 
 namespace terrane::gravity {
 
-/// The sums of one part over chunks of prisms.
+/// The sums at the stations of one part: a binary tree, with a leaf for each chunk of prisms.
 using ChunkTree = OrderedSum<PartSums>;
 
 /// The trees of several parts, packed for transfer to another rank. Each part has its own range of bytes, so

@@ -26,7 +26,7 @@ void join(PartSums& left, const PartSums& right);
 
 class Summation {
  public:
-  /// What one part computes.
+  /// One part of the sum: a group of stations, and the channels computed there.
   struct Part {
     std::span<const std::uint32_t> stations;  ///< as the caller numbers them
     ChannelSet channels;
@@ -34,9 +34,9 @@ class Summation {
   using Take = std::function<void(std::size_t part, PartSums&& sums)>;
 
   virtual ~Summation() = default;
-  /// The number of parts, and the contents of each, depend on the problem alone, never on threads, ranks or
-  /// devices. On one kind of device a part is bitwise the same whichever rank computes it, alone or with
-  /// others.
+  /// The number of parts, and the stations and channels of each, depend on the problem alone, never on
+  /// threads, ranks or devices. On one kind of device the sums of a part are bitwise the same whichever rank
+  /// computes them, alone or together with other parts.
   virtual std::size_t parts() const = 0;
   virtual Part part(std::size_t index) const = 0;
   /// Computes the parts first .. last − 1 and calls `take` once for each, in any order, from one thread at a
@@ -49,8 +49,8 @@ class Summation {
 /// Copies the sums of one part to their stations and channels in `all`, the sums of all stations and
 /// channels.
 void scatter(const Summation::Part& part, const PartSums& sums, ChannelSet channels, PartSums& all);
-/// As scatter(), without the contacts. May run for several parts at the same time, because parts share no
-/// value.
+/// As scatter(), without the contacts. May run for several parts at the same time, because each value of
+/// `all` belongs to one part.
 void scatter_values(const Summation::Part& part, const PartSums& sums, ChannelSet channels, PartSums& all);
 /// As scatter_values(), from values [channels of the part][its stations].
 void scatter_values(const Summation::Part& part, std::span<const std::span<const double>> values,

@@ -173,7 +173,8 @@ using DeviceSums = ChannelSums<Bits, Real, true>;
 template <class Real>
 struct SharedTile {
   DeviceTile tile;
-  /// Padded with sources without mass, and one source more, so that loops need not check for the last.
+  /// Padded with sources without mass, and one source more, because loops read the source after the current
+  /// one without checking whether it is the last.
   Source<Real> source[device_tile + 1];
   /// In a tile of one shape only coefficients[0] is loaded, for all prisms; for the common shape none is.
   TileCoefficients<Real> coefficients[device_tile];
@@ -231,7 +232,7 @@ struct SharedTile {
 /// The state of a thread, which computes one station.
 struct StationThread {
   double x, y, z;
-  std::size_t first;  ///< index of the group's first tile in the lists; stored, as computing it is slow
+  std::size_t first;  ///< index of the group's first tile in the lists; stored because computing it is slow
   std::uint32_t steps;
   std::uint32_t known_shape;
 };
@@ -273,8 +274,8 @@ struct RunningSums {
   }
 };
 
-/// The base of both kernels: a thread computes one station, and stores its sums at the index that the lists
-/// give.
+/// The base of both kernels: a thread computes one station, and stores its sums at the index that
+/// lists.place() returns.
 template <unsigned Bits, class Real, class Lists>
 struct TileKernelOnDevice {
   using Sums = DeviceSums<Bits, Real>;
@@ -332,7 +333,7 @@ struct FarField : TileKernelOnDevice<Bits, Real, TileLists> {
     int order[group_threads];  ///< far_order() of this tile and the next ones
   };
 
-  /// Every thread determines the order for one of the next tiles.
+  /// Each thread of the group determines the multipole order of one of the next tiles.
   TERRANE_FN void look_ahead(Shared& shared, const Thread& thread, std::size_t group, std::size_t step,
                              int t) const {
     if (step % group_threads != 0) return;
@@ -419,8 +420,8 @@ struct NearField : TileKernelOnDevice<Bits, Real, TilePieces> {
     std::uint32_t first;
   };
 
-  View<HostPair> host_pairs;  ///< stores pairs for the host until it is full
-  View<std::uint64_t> found;  ///< one element: number of all pairs for the host
+  View<HostPair> host_pairs;  ///< the pairs that the host computes; those beyond its size are not stored
+  View<std::uint64_t> found;  ///< one element: number of all pairs for the host, also those not stored
 
   TERRANE_FN void load(Shared& shared, Thread& thread, std::size_t, std::size_t step, int t) const {
     const auto& tile = this->tile(thread, step);

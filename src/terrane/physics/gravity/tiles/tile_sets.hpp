@@ -15,8 +15,8 @@
 
 namespace terrane::gravity {
 
-/// A rotation of the axes: with it a kernel for g_u, Γuu or Γen also computes the components of this kind
-/// along other axes.
+/// A rotation of the axes (a cyclic permutation): with it a kernel for g_u, Γuu or Γen also computes the
+/// component of the same kind along other axes: g_e, Γee or Γeu, for example.
 struct Turn {
   int axis[3] = {0, 1, 2};  ///< axis[i]: the axis (0 easting, 1 northing, 2 up) used as the kernel's axis i
   ChannelSet channels;      ///< channels that the kernel computes
@@ -30,7 +30,7 @@ std::uint8_t turned_back(std::uint8_t octants, const Turn& turn);
 /// The index in kernel_sets of the smallest set that contains the channels.
 std::size_t smallest_kernel_set(ChannelSet channels);
 
-/// The prisms, with rotated axes and in tile order.
+/// The prisms, with rotated axes, in an order in which each run of tile_size prisms is a tile.
 class Sources {
  public:
   /// Sorts the prisms into compact order.
@@ -63,7 +63,7 @@ class Sources {
   std::vector<double> longest_;
 };
 
-/// The stations, with rotated axes and in tile order.
+/// The stations, with rotated axes, sorted and cut into tiles.
 class Receivers {
  public:
   /// per_tile: stations per tile, at most tile_size; threads: 0 for all
