@@ -210,7 +210,8 @@ Stiffest stiffest_element(const Mesh& mesh, const Basis& basis) {
     const double here = mesh.varies(n) ? fastest_of(mesh, n, each) : fastest[mesh.medium[n]];
     measure[n] = stiffness_measure(mesh.element(n), here);
   });
-  // An element with less than half of the largest measure cannot be the stiffest.
+  // An element with less than half of the largest measure cannot be the stiffest: the ratio of eigenvalue to
+  // measure varies by a factor of less than 2 among right-angled elements (stiffness_measure()).
   const double least = 0.5 * *std::max_element(measure.begin(), measure.end());
   std::vector<std::uint32_t> candidates;
   for (std::uint32_t n = 0; n < mesh.size(); ++n)

@@ -2,25 +2,26 @@
 //
 //   ρ ü = ∇·σ + f        σ = C : ε,  ε = ½ (∇u + ∇uᵀ)
 //
-// u displacement, m; ρ density, kg/m³; C elastic constants, Pa; f force per volume, N/m³. Weak form, with any
-// test function w:
+// u displacement, m; ρ density, kg/m³; σ stress, Pa; ε strain; C elastic constants, Pa; f force per volume,
+// N/m³. Weak form, with any test function φ, and the outward normal n of the surface Γ:
 //
-//   ∫ ρ w·ü = − ∫ ∇w : σ + ∫_Γ w·(σ n) + ∫ w·f
+//   ∫ ρ φ·ü = − ∫ ∇φ : σ + ∫_Γ φ·(σ n) + ∫ φ·f
 //
-// At a free surface σ n = 0, so the surface term vanishes. At absorbing sides (Lysmer & Kuhlemeyer 1969;
-// Stacey 1988)
+// At a free surface σ n = 0, so the surface term vanishes. At absorbing sides, with the velocity v = u̇ and
+// the speeds v_P and v_S of P and S waves (Lysmer & Kuhlemeyer 1969; Stacey 1988)
 //
 //   σ n = − ρ [v_P n (n·v) + v_S (v − n (n·v))]
 //
 // Interpolation by polynomials through the points of `basis.hpp` in each direction of an element, and
-// quadrature at the same points, give M ü = − K u + F with a diagonal M (Patera 1984; Komatitsch & Vilotte
-// 1998, Bulletin of the Seismological Society of America 88, 368). Leapfrog steps:
+// quadrature at the same points, give M ü = − K u + F with a diagonal mass matrix M, the stiffness matrix K
+// and the forces F of sources (Patera 1984; Komatitsch & Vilotte 1998, Bulletin of the Seismological Society
+// of America 88, 368). Leapfrog steps:
 //
 //   w⁺ = w + Δt² M⁻¹ (F − K u),   u⁺ = u + w⁺        w = Δt v, at half steps
 //
-// In fluids, κ⁻¹ χ̈ = ∇·(ρ⁻¹ ∇χ), the unknown is a potential χ: u = ∇χ / ρ, pressure − χ̈, and χ = 0 at a free
-// surface. At contacts of a fluid and a solid, with the normal n pointing out of the solid, B = ∫ w n
-// (Komatitsch, Barnes & Tromp 2000, Geophysics 65, 623):
+// In fluids the unknown is a potential χ, with κ⁻¹ χ̈ = ∇·(ρ⁻¹ ∇χ), κ bulk modulus: u = ∇χ / ρ, the pressure
+// is − χ̈, and χ = 0 at a free surface. A fluid (index f) and a solid (s) are coupled by B = ∫ φ n over their
+// contact, with the normal n pointing out of the solid (Komatitsch, Barnes & Tromp 2000, Geophysics 65, 623):
 //
 //   M_f χ̈ = − K_f χ − Bᵀ u,   then M_s ü = − K_s u + F + B χ̈ with this χ̈
 //
@@ -182,9 +183,9 @@ double largest_eigenvalue(const Basis& basis, const Hexahedron& element, const M
                           int iterations = 120, const PointRock* rock = nullptr);
 
 /// Largest eigenvalue, 1/s², of a pair of a solid and a fluid element, coupled at the face that they share.
-/// areas: factor of the face's area. (Steps have the eigenvalues of S x = λ T x with S = [K_s 0; 0 0] + [B;
-/// K_f] M_f⁻¹ [Bᵀ K_f] and T = diag(M_s, K_f); S is bounded by the sum over pairs, where elements with
-/// several contacts are divided among them.)
+/// areas: factor of the face's area. (B, M, K: see the head of this file. Steps have the eigenvalues of S x =
+/// λ T x with S = [K_s 0; 0 0] + [B; K_f] M_f⁻¹ [Bᵀ K_f] and T = diag(M_s, K_f); S is bounded by the sum over
+/// pairs, where elements with several contacts are divided among them.)
 double largest_eigenvalue(const Basis& basis, const Mesh& mesh, std::uint32_t in_solid,
                           std::uint32_t in_fluid, double areas);
 
@@ -196,7 +197,7 @@ class Locator {
   /// Throws InputError at `what` if the point lies outside the mesh.
   Place find(const Vector& at, const std::string& what) const;
   /// Height of the mesh's surface at a horizontal position, m up: the highest, if there are several; none if
-  /// there is no mesh.
+  /// no element lies there.
   std::optional<double> top(double easting, double northing) const;
 
  private:

@@ -145,10 +145,12 @@ struct Line {
 
 }  // namespace
 
-// X_k = Σ_n x[n] e^{−i read_k (n + s)}, then x'[n] = scale Re Σ_k factor_k X_k e^{i write_k (n + s)}, with
-// write_k = π k / size: two Fourier transforms. The first has at least twice the length, and is interpolated
-// between its frequencies with a Kaiser-Bessel window, for which x is weighted first: the error is 1e-11 of Σ
-// |x|. The weights of this interpolation depend only on the length.
+// Shifts the frequencies of a series x[n], n = 0 … size − 1, to x'[n]. Each k is a Line; s, in steps, is the
+// time of the first value: ½ for changes over a step, 0 for values at instants.
+//   X_k = Σ_n x[n] e^{−i read_k (n + s)},   x'[n] = scale Re Σ_k factor_k X_k e^{i write_k (n + s)}
+// With write_k = π k / size these are two Fourier transforms. The first has at least twice the length, and is
+// interpolated between its frequencies with a Kaiser-Bessel window, for which x is weighted first: the error
+// is 1e-11 of Σ |x|. The weights of this interpolation depend only on the length.
 class FrequencyShift::Plan {
  public:
   Plan(std::size_t size, const std::vector<Line>& lines, double scale, double shift)

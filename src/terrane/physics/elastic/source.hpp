@@ -2,6 +2,9 @@
 //
 //   force   f_n += F φ_n(ξ_s) s(t)            moment   f_n,i += Σ_j M_ij ∂_j φ_n(ξ_s) s(t)
 //
+// f_n: force at point n of the element that contains the source, i, j: its components; F: force, M: moment
+// tensor of the source; φ_n: basis function of point n; ξ_s: the source's coordinates in the element.
+//
 // Time dispersion: leapfrog steps oscillate too fast. They shift the angular frequency ω of the spatially
 // discretised equation to ϑ / Δt, where 2 sin(ϑ / 2) = ω Δt. The shift is known, so it is corrected exactly:
 // sources are shifted to ϑ before a run, seismograms back to ω after it. Values after the last step are
@@ -78,10 +81,10 @@ struct Source {
   }
 };
 
-/// The output of the shift below, for an input of changes: changes[n] is the change from instant n to n + 1;
-/// before the first and after the last there are none. change: the changes; rate: Δt times the derivative in
-/// the middle of each step, which differs a little from the change over the step; value: the values at the
-/// beginning of each step, if the input has values instead of changes.
+/// The output of FrequencyShift. Its input is changes: changes[n] is the change of a series from instant n to
+/// n + 1; before the first and after the last the series does not change. change: the changes; rate: Δt times
+/// the derivative in the middle of each step, which differs a little from the change over the step; value:
+/// the values at the beginning of each step, if the input has values instead of changes.
 enum class Wanted { change, rate, value };
 /// Shifts the frequencies of time series of one length such that leapfrog steps produce the right ones
 /// (to_leapfrog), or back (from_leapfrog). Coefficients that depend only on the length are computed once.

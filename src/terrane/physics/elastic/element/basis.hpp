@@ -1,11 +1,12 @@
-// Basis functions of an element in one direction: Lagrange polynomials through Gauss-Lobatto-Legendre points.
+// Basis functions of an element in one direction: Lagrange polynomials l_j of degree N through the N + 1
+// Gauss-Lobatto-Legendre points x_i, with quadrature weights w_i. P_N is the Legendre polynomial of degree N.
 //
 //   x_i   zeros of (1 − x²) P'_N(x), i = 0 … N          w_i = 2 / (N (N + 1) P_N(x_i)²)
 //   D_ij = l_j'(x_i) = P_N(x_i) / (P_N(x_j) (x_i − x_j)),   D_00 = −N (N + 1) / 4 = −D_NN,   else D_ii = 0
 //
 // Quadrature with these points is exact for polynomials up to degree 2 N − 1, differentiation up to degree N,
-// and together they satisfy W D + (W D)ᵀ = diag(−1, 0, …, 0, 1): summation by parts (Canuto, Hussaini,
-// Quarteroni & Zang 2006, Spectral Methods, section 2.3).
+// and together they satisfy W D + (W D)ᵀ = diag(−1, 0, …, 0, 1), W = diag(w_i): integration by parts holds
+// exactly for the sums (Canuto, Hussaini, Quarteroni & Zang 2006, Spectral Methods, section 2.3).
 #pragma once
 
 #include <array>
@@ -22,7 +23,7 @@ struct Basis {
 
   int points() const noexcept { return degree + 1; }
   int points_of_element() const noexcept { return points() * points() * points(); }
-  /// Computes all l_i and l_i' at a point of [−1, 1].
+  /// Computes the values and derivatives of all N + 1 polynomials at a point x of [−1, 1].
   void at(double x, Row& value, Row& slope) const;
 
   int degree = 0;

@@ -1,5 +1,7 @@
-// The shape of an element, given by a map from the cube [−1, 1]³: trilinear, with eight corners; or, for
-// curved sides, through 27 nodes, x(ξ) = Σ q_a(ξ) q_b(η) q_c(ζ) x_abc with quadratic q.
+// The shape of an element, given by a map from reference coordinates ξ = (ξ, η, ζ) in the cube [−1, 1]³ to
+// positions x. The map is trilinear, given by eight corners; or, for curved sides, it goes through 27 nodes
+// x_abc: x(ξ) = Σ q_a(ξ) q_b(η) q_c(ζ) x_abc with the three quadratic Lagrange polynomials q. Trilinear, with
+// coefficients m0 … m7; and for both maps, with directions r = 0, 1, 2 counted modulo 3:
 //
 //   x(ξ) = m0 + m1 ξ + m2 η + m3 ζ + m4 ξη + m5 ηζ + m6 ξζ + m7 ξηζ
 //   J_r = ∂x/∂ξ_r,   c_r = J_{r+1} × J_{r+2} (cofactors),   det = J_0 · c_0,   ∂ξ_r/∂x_d = c_rd / det
@@ -31,7 +33,7 @@ inline Vector of_27_points(int n) {
 
 struct Hexahedron {
   std::array<Vector, 8> corner;
-  std::array<Vector, 8> monomial;                 ///< m0 … m7 of the corners, also if the element is curved
+  std::array<Vector, 8> monomial;  ///< m0 … m7 from the corners, also if the element is curved
   const std::array<Vector, 27>* nodes = nullptr;  ///< nodes of a curved element, in Mesh::curves
 
   /// all: nodes in the order of of_27_points()

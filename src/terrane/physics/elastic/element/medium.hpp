@@ -2,6 +2,8 @@
 //
 //   σ_p = Σ_q C_pq ε_q        p, q: xx, yy, zz, yz, xz, xy; the strains of yz, xz, xy are doubled (Voigt)
 //
+// σ is the stress, ε the strain, C the stiffness.
+//
 // Isotropic media: C from ρ, v_P and v_S. Vertical axis of symmetry (VTI): Thomsen 1986, Geophysics 51, 1954;
 // tilted axis: rotation by the matrix of Bond 1943. All others: 21 constants.
 #pragma once
@@ -80,10 +82,11 @@ struct Medium {
 struct Thomsen {
   double velocity_p = 0, velocity_s = 0, epsilon = 0, delta = 0, gamma = 0;
 };
-/// The stiffness of such a medium. Throws InputError if there is no real C_13 for these parameters.
+/// The stiffness of a medium with a vertical axis of symmetry. Throws InputError if no real C_13 has these
+/// parameters.
 Stiffness vertical_axis(const Thomsen& medium, double density);
-/// Rotates the axis of symmetry by `tilt` from the vertical towards `azimuth`, which is measured from east to
-/// north; both in degrees.
+/// The stiffness after a rotation of its vertical axis of symmetry by `tilt` from the vertical towards
+/// `azimuth`, which is measured from east to north; both in degrees.
 Stiffness tilted(const Stiffness& stiffness, double tilt, double azimuth);
 
 /// Eigenvalues of a symmetric n × n matrix (n ≤ 6), ascending, by Jacobi rotations.

@@ -3,6 +3,9 @@
 //
 //   f_c(i,j,k) −= w_j w_k Σ_l w_l D_li F_0c(l,j,k) + w_i w_k Σ_l w_l D_lj F_1c(i,l,k)
 //                 + w_i w_j Σ_l w_l D_lk F_2c(i,j,l)          F_rc = det Σ_d σ_cd ∂ξ_r/∂x_d
+//
+// f_c(i,j,k): component c of the force at point i, j, k. w, D: quadrature weights and derivative matrix
+// (basis.hpp). F_rc: flux of momentum c along ξ_r, from the stress σ. det: determinant of the element's map.
 #pragma once
 
 #include <vector>
@@ -37,11 +40,11 @@ class PlainElement {
                       w(n / points_ % points_) * w(n / points_ / points_) * maps_.back().det);
     }
   }
-  /// Mass of each point, kg; in a fluid ∫ 1/κ.
+  /// Mass of each point, kg; in a fluid the integral of 1/κ instead of ρ, m³/Pa.
   const std::vector<double>& mass() const noexcept { return mass_; }
 
-  /// Subtracts the forces K u of the displacement u from f.  u, f: [points of the element][3]; in a fluid the
-  /// first component is the potential
+  /// Subtracts from f the forces K u that the displacement u causes (K: the element's stiffness matrix).
+  /// u, f: [points of the element][3]; in a fluid the first component is the potential
   void subtract_forces(const double* u, double* f) const {
     const int p = points_, all = p * p * p;
     std::vector<double> fluxes(static_cast<std::size_t>(9 * all));

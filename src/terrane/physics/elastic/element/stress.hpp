@@ -37,8 +37,9 @@ TERRANE_FN void anisotropic_stress(const V (&g)[3][3], const V& scale, const Con
 
 /// Subtracts the relaxed part from an isotropic stress, and advances the memory variables of all mechanisms
 /// by a step (attenuation.hpp). taken: relaxed parts of κ, then of μ, [mechanisms] each, times `scale`.
-/// memory(l, n): the n-th memory variable of mechanism l: of strain xx, yy without trace/3, yz, xz, xy
-/// (doubled), trace; in the unit of g. a, b, c: coefficients of the recursion, [mechanisms].
+/// memory(l, n): memory variable of mechanism l, in the unit of g, for the n-th of six numbers: strains xx
+/// and yy, each less a third of the trace; doubled strains yz, xz, xy; the trace. a, b, c: coefficients of
+/// the recursion, [mechanisms].
 template <int count, class V, class T, class Taken, class Memory>
 TERRANE_FN void relax(const V (&g)[3][3], const V& scale, const Taken& taken, const T* a, const T* b,
                       const T* c, const Memory& memory, V (&stress)[6]) {
@@ -62,7 +63,7 @@ TERRANE_FN void relax(const V (&g)[3][3], const V& scale, const Taken& taken, co
   }
 }
 
-/// F_c = Σ_d σ_cd a_d: the flux of momentum through a face with normal a.
+/// F_c = Σ_d σ_cd a_d: the flux of momentum (component c) through a face with normal a.
 template <class V>
 TERRANE_FN void flux(const V (&stress)[6], const V& a0, const V& a1, const V& a2, V& f0, V& f1, V& f2) {
   f0 = stress[0] * a0 + stress[5] * a1 + stress[4] * a2;

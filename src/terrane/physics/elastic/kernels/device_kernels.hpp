@@ -37,30 +37,32 @@ template <class T>
 struct DeviceTables {
   int points;
   T x[most_points], w[most_points];
-  T d[most_points][most_points];  ///< D_il
+  T d[most_points][most_points];  ///< derivative matrix D_il (basis.hpp)
   Recursion<T> recursion;
 };
 
 /// Elements of one kind, and the arrays from which their forces are computed and to which they are added.
 template <class T>
 struct ElementsOfDevice {
-  std::size_t first;           // index of the element that group 0 computes
+  std::size_t first;           // index in `point` of the element that group 0 of threads computes
   const std::uint32_t* point;  // [elements][points of an element]
-  const T *shape, *medium;     // [elements from `first` on][numbers]
+  const T *shape, *medium;     // [elements from `first` on][shape_numbers()], […][medium_numbers()]
   T* memory;      // memory variables of attenuating media and matched layers: [elements from `first`
                   // on][layers][numbers per point][points of a layer]
   unsigned axes;  // axes along which waves are damped in matched layers
-  Vec4<T>*displacement, *change;
-  Vec4<T>* force;        // fixed: [elements from `first` on][forces_kept()]; else [points]
-  Vec4<T>* inner_force;  // [points]: forces at points within elements; null: these points are advanced
-  bool fixed;
+  Vec4<T>*displacement, *change;  // [points]: u and w of points.hpp
+  Vec4<T>* force;                 // if `fixed`: [elements from `first` on][forces_kept()]; else [points]
+  Vec4<T>* inner_force;  // [points]: where forces at points within elements are stored; null: these points
+                         // are advanced by a time step instead
+  bool fixed;            // true: forces are stored for sums in a fixed order; false: added atomically
 
   TERRANE_FN const std::uint32_t* points_of(std::size_t group, int each) const {
     return point + (first + group) * static_cast<std::size_t>(each);
   }
 
   /// Stores or adds the force at point i, j, k, of p points in each direction, whose displacement is u.
-  /// leaps: whether points within the element are advanced by a time step here (uses_inner).
+  /// leaps: points within the element are advanced by a time step here, unless inner_force is given
+  /// (uses_inner()).
   TERRANE_FN void put(std::size_t group, int i, int j, int k, int p, bool leaps, const Vec4<T>& f,
                       const Vec4<T>& u) const {
     const std::uint32_t* const at = points_of(group, p * p * p) + (i + p * (j + p * k));
@@ -88,10 +90,11 @@ struct ElementsOfDevice {
 template <class T, Shape kind>
 struct ShapeOfColumn {
   const T* shape;
-  T j0[2][3], j1[2][3], j2[3];  // J_0 = j0[0] + ζ j0[1], and so on
+  T j0[2][3], j1[2][3], j2[3];  // J_0 = j0[0] + ζ j0[1], J_1 = j1[0] + ζ j1[1], J_2 = j2 (hexahedron.hpp)
   int each, layer;
 
-  /// numbers: shape_numbers() of the element; for a curved element from the column's first point on
+  /// numbers: the element's values that shape_numbers() describes; for a curved element from the column's
+  /// first point on
   TERRANE_FN ShapeOfColumn(const T* numbers, T xi, T eta, int points, int points_of_layer)
       : shape(numbers), each(points), layer(points_of_layer) {
     if constexpr (kind == Shape::trilinear) {

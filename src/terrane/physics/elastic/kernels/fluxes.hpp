@@ -9,9 +9,11 @@
 
 namespace terrane::elastic {
 
-/// The point at which fluxes are computed. varying: numbers of the medium that differ from point to point.
-/// memory: the point's first memory variable; the others follow at distances of `each` numbers. In matched
-/// layers, axes: those along which waves are damped; at: indices of the point along ξ, η, ζ, below `points`.
+/// The point at which fluxes are computed. medium: the element's constant values (even_numbers()). varying:
+/// the values of the medium at this point, if they vary within the element (point_numbers()). memory: the
+/// point's first memory variable; the others follow at distances of `each` numbers. u: displacement. Used
+/// only in matched layers: axes, along which waves are damped; at, indices of the point along ξ, η, ζ, below
+/// `points`.
 template <class T>
 struct Here {
   const T* medium;
@@ -24,8 +26,8 @@ struct Here {
   Vec4<T> u;
 };
 
-/// In a fluid with the potential χ: along[r] = weight det ∇χ·∇ξ_r / ρ.  du: derivatives of χ, [ξ, η, ζ]; a,
-/// weight: as in fluxes(); scale: weight times factor; lightness: 1/ρ
+/// In a fluid with the potential χ: along[r] = weight det ∇χ·∇ξ_r / ρ (det: determinant of the map).  du:
+/// derivatives of χ, [ξ, η, ζ]; a, weight: as in fluxes(); scale: weight times factor; lightness: 1/ρ
 template <class T>
 TERRANE_FN void fluxes_of_potential(const T (&du)[3], const T (&a)[9], T scale, T lightness,
                                     Vec4<T> (&along)[3]) {
@@ -37,7 +39,7 @@ TERRANE_FN void fluxes_of_potential(const T (&du)[3], const T (&a)[9], T scale, 
     along[row] = {g[0] * a[3 * row] + g[1] * a[3 * row + 1] + g[2] * a[3 * row + 2], 0, 0, 0};
 }
 
-/// along[r] = weight det σ·∇ξ_r; in matched layers also the inertia force.
+/// along[r] = weight det σ·∇ξ_r (det: determinant of the map); in matched layers also the inertia force.
 /// du: derivatives of displacement, [component][ξ, η, ζ]; a: rows proportional to ∇ξ_r; det σ·∇ξ_r is
 /// factor σ(du·a)·a; weight: quadrature weight.
 template <Rheology rheology, class T>

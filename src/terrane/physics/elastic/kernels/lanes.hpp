@@ -1,9 +1,10 @@
 // Forces of elements on the CPU: a block of elements at once, one in each lane of a SIMD register.
 //
 // Memory traffic per element of degree 4 in single precision: displacements 1 kB (65 points of 16 B), indices
-// of points 500 B, shape 40 or 84 B, forces 1.5 kB written. Contractions take 5,400 multiplications and
-// additions per element. They use the antisymmetry of the derivative matrix: even and odd parts of a row are
-// contracted separately, which halves the products.
+// of points 500 B, shape 40 B (linear map) or 84 B (trilinear map), forces 1.5 kB written. Products with the
+// derivative matrix take 5,400 multiplications and additions per element. They use the antisymmetry of this
+// matrix: even and odd parts of the values on a line of points are multiplied separately, which halves the
+// work.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +30,7 @@ template <class T>
 struct LaneTables {
   int points;
   T x[most_points], w[most_points];
-  EvenOdd<T> derivative, transposed;  ///< D_il; w_l D_li
+  EvenOdd<T> derivative, transposed;  ///< matrices D_il; w_l D_li (basis.hpp)
   Recursion<T> recursion;
 };
 
@@ -37,10 +38,10 @@ struct LaneTables {
 /// [block][…][lane].
 template <class T>
 struct LaneWork {
-  const Vec4<T>* displacement;  ///< [points]
+  const Vec4<T>* displacement;  ///< u: [points]
   const std::uint32_t* point;   ///< [block][points of an element][lane]
-  const T* shape;               ///< [block][numbers of the shape][lane]
-  const T* medium;              ///< [block][numbers of the medium][lane]
+  const T* shape;               ///< [block][shape_numbers()][lane]
+  const T* medium;              ///< [block][medium_numbers()][lane]
   T* force;                     ///< [block][points of an element][3][lane]
   T* memory;                    ///< memory variables: [block][points of an element][numbers per point][lane]
   unsigned axes;                ///< axes along which waves are damped in matched layers

@@ -2,16 +2,19 @@
 //
 //   ∂_j → ∂_j / s_j,   s_j = 1 + d_j / (α_j + p),   p = iω                  (Kuzuoglu & Mittra 1996)
 //
-// In the weak form, with S = s_1 s_2 s_3 (Komatitsch & Martin 2007, Geophysics 72, SM155, without splitting),
+// d_j and α_j of axis j: margin.hpp; ω: angular frequency. In the weak form with test functions w, and with S
+// = s_1 s_2 s_3 (Komatitsch & Martin 2007, Geophysics 72, SM155, without splitting),
 //
 //   ∫ ρ S p² u_i w + ∫ Σ_j ∂_j w T_ij = 0,   T_ij = Σ_kl C_ijkl (S / (s_j s_l)) ∂_l u_k
 //
-// S / (s_j s_l) is s_n, n the third axis, or, if j = l, s_m s_n / s_l. It is applied as first-order filters
-// one after the other. Unlike partial fractions these are accurate also if two poles are close to each other:
+// S / (s_j s_l) is s_n, n the third axis, or, if j = l, s_m s_n / s_l, m and n the two other axes. Each
+// factor is applied to a function of time g as a first-order filter, one after the other. Unlike partial
+// fractions such filters are accurate also if two poles are close to each other:
 //
 //   s g = g + y,  (p + α) y = d g        g / s = g + y,  (p + α + d) y = − d g
 //
-// each exact if g is linear in time over a step:
+// Each filter adds a term y to g. It is computed from a memory variable z, exactly if g is linear in time
+// over a step Δt; the pole is α or α + d, the sign of ± d that of d in the equation above:
 //
 //   y = z + c g,   z ← e y + b g         x = pole Δt, e = e^{−x}, r = (1 − e)/x,
 //                                        b = ± d Δt (r − e)/x, c = ± d Δt (1 − r)/x
@@ -21,7 +24,8 @@
 //
 //   β⁺ = β + d,   γ⁺ = γ − d α + β d,   m⁺ = m + d/(p + α) [(α² − β α + γ) u + m]
 //
-// β p u is damping, included in the time step at points as at absorbing sides; γ u + m is computed here.
+// where β⁺, γ⁺, m⁺ are the values of β, γ, m after the factor s; at first β = b, γ = 0, m = 0. The force β p
+// u is damping, included in the time step at points as at absorbing sides; γ u + m is computed here.
 #pragma once
 
 #include "terrane/base/function.hpp"
@@ -35,8 +39,8 @@
 
 namespace terrane::elastic {
 
-/// Number of coefficients of one axis at a point: d, α; e, b, c of the filter s; e, b, c of 1/s; the axis's
-/// part of the braking b.
+/// Number of coefficients of one axis at a point: d, α; e, b, c of the filter s; e, b, c of the filter 1/s;
+/// the part of the damping (braking) b that belongs to this axis.
 inline constexpr int fading_numbers = 9;
 
 /// Number of memory variables of a point. axes: along which waves are damped there, a sum of bits 1, 2, 4.
@@ -45,7 +49,8 @@ inline constexpr int matched_memory(unsigned axes) {
   return count == 0 ? 0 : count == 1 ? 12 : count == 2 ? 27 : 45;
 }
 
-/// Returns the term y that a filter adds to g, and advances the filter's state by a step. f: e, b, c
+/// Returns the term y that a filter adds to g, and advances the filter's memory variable, state (z above), by
+/// a step. f: the coefficients e, b, c
 template <class V, class F>
 TERRANE_FN V lag(const V& g, V& state, const F* f) {
   const V y = state + f[2] * g;

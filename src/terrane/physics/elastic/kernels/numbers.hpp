@@ -19,19 +19,17 @@ enum class Shape : unsigned char { parallel, trilinear, curved };
 inline constexpr int shape_numbers(Shape shape, int points) {
   return shape == Shape::parallel ? 10 : shape == Shape::trilinear ? 21 : 10 * points;
 }
-/// Kinds of media: isotropic; anisotropic, 21 constants; isotropic with attenuation; fluids; the medium of a
-/// margin (perfectly matched layer, matched.hpp), with the trilinear map only; 21 constants with attenuation;
-/// and isotropic media and fluids that vary from point to point within an element.
+/// Kinds of media.
 enum class Rheology : unsigned char {
   isotropic,
-  anisotropic,
-  attenuating,
+  anisotropic,  ///< 21 elastic constants
+  attenuating,  ///< isotropic, with attenuation
   fluid,
-  matched,
-  lossy,
-  varying,
-  varying_attenuating,
-  varying_fluid
+  matched,              ///< in a perfectly matched layer (matched.hpp); with the trilinear map only
+  lossy,                ///< 21 elastic constants, with attenuation
+  varying,              ///< isotropic, varies from point to point within an element
+  varying_attenuating,  ///< isotropic, with attenuation, varies within an element
+  varying_fluid         ///< varies within an element
 };
 inline constexpr int rheologies = 9;
 inline constexpr bool attenuates(Rheology rheology) {
@@ -57,10 +55,11 @@ inline constexpr int memory_of_point = 6 * relaxations;
 inline constexpr int memory_numbers_of(Rheology rheology, unsigned axes) {
   return attenuates(rheology) ? memory_of_point : rheology == Rheology::matched ? matched_memory(axes) : 0;
 }
-/// Number of values of the medium that are constant within an element: λ, μ; or C11 … C66 row by row; with
-/// attenuation also the parts of κ and of μ that the mechanisms relax, Pa; fluids: 1/ρ; matched layers: the
-/// 21 constants, ρ, and fading_numbers for each axis and point along it; media that vary, with attenuation:
-/// the relaxed parts as fractions of κ and μ. points: of an element, in each direction
+/// Number of values of the medium that are constant within an element. Isotropic: λ, μ. Anisotropic: C11 …
+/// C66 row by row. Either with attenuation: in addition the part of κ that each mechanism relaxes, then those
+/// of μ, Pa. Fluids: 1/ρ. Matched layers: the 21 constants, ρ, and for each axis fading_numbers coefficients
+/// at each of the `points` along it. Media that vary have none; with attenuation, the relaxed parts as
+/// fractions of κ and μ. points: number of an element's points in each direction.
 inline constexpr int even_numbers(Rheology rheology, int points) {
   switch (rheology) {
     case Rheology::fluid:
@@ -81,7 +80,7 @@ inline constexpr int medium_numbers(Rheology rheology, int points) {
   return even_numbers(rheology, points) + point_numbers(rheology) * points * points * points;
 }
 /// Whether points within an element are advanced by a time step in the kernel that computes its forces: not
-/// in matched layers, where they are also damped.
+/// in matched layers, where another kernel (LeapAndLeave) also damps them.
 inline constexpr bool uses_inner(Rheology rheology) { return rheology != Rheology::matched; }
 /// Whether point i, of p points in a direction, is neither the first nor the last.
 TERRANE_FN bool within(int i, int p) { return i > 0 && i < p - 1; }
@@ -101,7 +100,8 @@ TERRANE_FN int place_of_force(int i, int j, int k, int p) {
   return p * p + (k - 1) * ring + before;
 }
 
-/// Coefficients of each mechanism's recursion for attenuation: ζ = η + c ε, η ← a ζ + b ε (attenuation.hpp).
+/// Coefficients a, b, c of each attenuation mechanism's recursion ζ = η + c ε, η ← a ζ + b ε; ε: strain, ζ:
+/// its relaxed part, η: memory variable (attenuation.hpp).
 template <class T>
 struct Recursion {
   T a[relaxations], b[relaxations], c[relaxations];

@@ -24,7 +24,8 @@ template <class T, Shape kind, Rheology rheology, unsigned axes = 0>
 struct PencilForces {
   static constexpr int p = 5, pencils = p * p;
   static constexpr bool fades = rheology == Rheology::matched;
-  // Strides of a layer with which threads that read pencils along ξ and η access different banks.
+  // Distances between layers of points (along ζ) in shared memory; with these, threads that read pencils
+  // along ξ (layer_x) or η (layer_y) at the same time access different banks.
   static constexpr int layer_x = pencils, layer_y = pencils + 12;
   // More groups at once hide the latency of memory better, but the memory variables of a medium with a Q must
   // fit into the cache.

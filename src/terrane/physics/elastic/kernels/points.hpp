@@ -5,8 +5,10 @@
 //
 // w: change of displacement over a step; u: displacement; m: mass of the point; f: forces of elements.
 //
-// Memory traffic per point in single precision: u and w read and written, 64 B; per contribution 12 or 16 B
-// and its index, 4 B. On average an element of degree 4 has 65 points, and 125 contributions.
+// A contribution is the force of one element at one of its points. Memory traffic per point in single
+// precision: u and w read and written, 64 B; per contribution 12 B on the CPU or 16 B on devices, and 4 B for
+// its index. An element of degree 4 has 125 contributions, and on average 65 points, because elements share
+// points.
 #pragma once
 
 #include <cstddef>
@@ -96,7 +98,7 @@ struct Leap {
   Vec4<T>*w, *u;
   TERRANE_FN void operator()(std::size_t point) const {
     Vec4<T> now = w[point], at = u[point];
-    if (now.w == 0) return;  // at absorbing sides: LeapAndLeave advances it
+    if (now.w == 0) return;  // u is fixed, or LeapAndLeave or LeapInContact advances it
     T x, y, z;
     forces.sum(point, x, y, z);
     now.x += now.w * x;
@@ -110,13 +112,13 @@ struct Leap {
   }
 };
 
-/// The step at points of absorbing sides and matched layers: w⁺ = R (2 w + Δt²/m Σ f) − w, R the matrix of
-/// their damping (Part::leaving).
+/// The step at points of absorbing sides and matched layers: w⁺ = R (2 w + Δt²/m Σ f) − w, where the
+/// symmetric matrix R contains the damping at the point (Part::leaving).
 template <class Sum, class T>
 struct LeapAndLeave {
   Sum forces;
   const std::uint32_t* points;
-  const T* leaving;  // [points][7]: R, Δt²/m
+  const T* leaving;  // [points][7]: R (xx, yy, zz, yz, xz, xy), Δt²/m
   Vec4<T>*w, *u;
   TERRANE_FN void operator()(std::size_t n) const {
     const std::uint32_t point = points[n];
@@ -140,8 +142,8 @@ struct LeapAndLeave {
 
 /// Steps at contacts of a fluid and a solid, where two points have the same position. First the fluid's point
 /// is advanced, driven by the displacement of the solid; then the solid's, driven by the pressure at the same
-/// instant (problem.hpp). numbers: [contacts][contact_numbers]: area a, R and Δt²/m of the fluid, a/m and
-/// Δt²/m of the solid, R of the solid.
+/// instant (problem.hpp). numbers: [contacts][contact_numbers]: the vector a, area times normal
+/// (Contact::area); R and Δt²/m of the fluid; a/m, Δt²/m and R of the solid.
 inline constexpr int contact_numbers = 15;
 template <class Sum, class T>
 struct LeapInContact {
@@ -184,10 +186,10 @@ struct SumPushes {
   static constexpr std::size_t steps = 4;
 
   const std::uint32_t *first, *source;  // source[first[n]] … source[first[n + 1] − 1] act on point n
-  const T* change;                      // [pairs of a point and a source][3]
-  const T* course;                      // [blocks · steps][sources]
+  const T* change;  // [pairs of a point and a source][3]: change of w if the source's time function is 1
+  const T* course;  // [blocks · steps][sources]: values of the time functions
   std::size_t sources, pushed, blocks;
-  T* push;  // [blocks · steps][pushed][3]
+  T* push;  // [blocks · steps][pushed][3]: sums at the `pushed` points on which sources act
   TERRANE_FN void operator()(std::size_t item) const {
     const std::size_t n = item / blocks, block = item % blocks;
     T sum[3][steps] = {};
@@ -224,7 +226,7 @@ struct Push {
 template <class T>
 struct Record {
   const std::uint32_t* points;  // [receivers][points of an element]
-  const T* weight;              // [receivers][points of an element]
+  const T* weight;              // [receivers][points of an element]: basis functions at the receiver
   std::size_t each;
   const Vec4<T>* w;
   T* series;  // [receivers][3]
@@ -246,8 +248,8 @@ struct Record {
   }
 };
 
-/// Records at receivers in fluids: the change of the gradient of the potential over the last step, or that of
-/// the potential as first component.
+/// Records at receivers in fluids, where the displacement is ∇χ/ρ: its change over the last step, or, if
+/// pressure is recorded, the change of the potential χ as first component.
 template <class T>
 struct RecordPotential {
   const std::uint32_t* points;  // [receivers][points of an element]

@@ -380,8 +380,8 @@ void FieldOf<T>::upload_tables(const Problem& problem) {
   spread_ = Buffer<DeviceTables<T>>(stream_, std::span<const DeviceTables<T>>(&device_tables_, 1));
 }
 
-/// Sets w to zero, and its fourth number to Δt² / m; to 0 for absorbing points and contacts, which have
-/// separate steps and factors.
+/// Sets w to zero, and its fourth number to Δt² / m, but to 0 for absorbing points and points of contacts,
+/// which are advanced by LeapAndLeave and LeapInContact.
 template <class T>
 void FieldOf<T>::upload_factors() {
   UnsetList<T> factor(part_.points);

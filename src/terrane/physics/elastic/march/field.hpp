@@ -24,8 +24,8 @@ class Field {
   virtual void load_courses(std::span<const double> courses) = 0;
   /// One step, from one instant to the next.
   virtual void step() = 0;
-  /// Computes `count` steps. If calls for most_rows steps (FieldOptions) repeat, a device records these steps
-  /// in one Graph, if it can also record the exchange between ranks.
+  /// Computes `count` steps. If count is most_rows (FieldOptions), a device launches all these steps as one
+  /// Graph, except in the first call, and provided that it can record the exchange between ranks, too.
   virtual void steps(std::size_t count) = 0;
   /// Changes of displacement at this rank's receivers: [steps since load_courses()][receivers of the
   /// part][3].

@@ -27,7 +27,7 @@ struct Segment {
 
 struct Neighbour {
   int rank;
-  std::vector<std::size_t> send;  ///< own contributions to send: index in Part::elements · each + point
+  std::vector<std::size_t> send;  ///< own contributions to send, as in Part::contribution
   std::size_t first_received, received;
 };
 
@@ -47,7 +47,7 @@ struct PointReceiver {
 struct Contact {
   std::uint32_t fluid, solid;
   Vector area;           ///< area times normal, which points out of the solid, m²
-  double leaving_fluid;  ///< R of these points, as in Part::leaving
+  double leaving_fluid;  ///< R of the fluid's point; leaving_solid: of the solid's (Part::leaving)
   std::array<double, 6> leaving_solid;
   double mass_solid;  ///< mass of the solid's point, kg
 };
@@ -68,15 +68,15 @@ struct Part {
   std::size_t meeting = 0;  ///< points from this index on lie within an element and belong to it alone
 
   /// Contributions to point p < meeting: contribution[first[p]] … contribution[first[p + 1] − 1]. Each value
-  /// is element · each + point for own elements, or own() + index among received contributions. Both lists
-  /// are empty if sums need no order.
+  /// is (index in `elements`) · each + index of the point in the element; or own() + index among received
+  /// contributions. Both lists are empty if sums need no order.
   UnsetList<std::uint32_t> first, contribution;
   std::size_t own() const noexcept { return elements.size() * each; }
   std::size_t received = 0;
   std::vector<Neighbour> neighbours;
 
-  /// [points] Δt² / m, with m in kg, in fluids ∫ 1/κ; 0 at points where u is fixed at 0: at the outer edge of
-  /// a matched layer, and (for the potential) at the free surface of a fluid
+  /// [points]: Δt² / m, with the mass m, kg, in fluids ∫ 1/κ instead; 0 at points where u is fixed at 0: at
+  /// the outer edge of a matched layer, and (for the potential) at the free surface of a fluid
   UnsetList<double> factor;
 
   /// Points of absorbing faces and matched layers, ascending; and R = (1 + ½ Δt C/m)⁻¹ at these points: xx,
@@ -95,8 +95,8 @@ struct Part {
 /// The kind of an element's medium, and its number of memory variables per point.
 Rheology rheology_of(const Mesh& mesh, std::size_t element);
 std::size_t memory_of(const Mesh& mesh, std::size_t element);
-/// The index at which each element's memory variables begin in the list of all elements; and the list's
-/// length.
+/// For each element the index of its first memory variable in a list of those of all elements; then the
+/// list's length.
 std::vector<std::size_t> memory_begins(const Problem& problem);
 
 /// Makes the part of rank `rank` of `ranks` of a settled problem. threads: 0 for all; the part does not

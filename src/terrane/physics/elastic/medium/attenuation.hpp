@@ -2,10 +2,13 @@
 //
 //   M(ω) = M_U (1 − Σ_l Y_l ω_l / (ω_l + iω)),   1/Q = Im M / Re M      M: bulk modulus κ, shear modulus μ
 //
+// κ, μ and M are complex moduli at the angular frequency ω, M_U is the unrelaxed modulus. Each l is a
+// mechanism: a standard linear solid with the relaxation frequency ω_l and the strength Y_l.
+//
 // All media have the same three ω_l, distributed over 1.75 decades so that 1/Q is within 3 % of its given
 // value; Y_l are fitted by least squares for each Q (Emmerich & Korn 1987, Geophysics 52, 1252). Given speeds
 // are phase speeds at a reference frequency, from which the unrelaxed moduli M_U follow. In the time domain,
-// for each mechanism and component of strain,
+// for each mechanism and component of strain ε, with its relaxed part ζ_l and a memory variable η,
 //
 //   ζ̇ + ω_l ζ = ω_l ε,   σ = M_U (ε − Σ_l Y_l ζ_l)
 //   ζ = η + c ε,   η ← a ζ + b ε        a = e^{−x}, r = (1 − a)/x, b = r − a, c = 1 − r, x = ω_l Δt

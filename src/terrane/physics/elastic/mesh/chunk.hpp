@@ -3,8 +3,9 @@
 //
 //   X = tan ξ, Y = tan η, δ = √(1 + X² + Y²),   x = r/δ (X, Y, 1) − (0, 0, R)
 //
-// r is the distance from the centre of the earth, R the radius of its surface. Elements have equal widths in
-// ξ and η; the chunk's sides are planes through the centre of the earth. The axes of x are east, north and up
+// ξ and η are angles at the centre of the earth, from the chunk's middle towards east and north; r is the
+// distance from this centre, R the radius of the earth's surface. Elements have equal widths in ξ
+// and η; the chunk's sides are planes through the centre of the earth. The axes of x are east, north and up
 // at the middle of the surface, which is the origin. In ξ, η and r the mesh is that of layers.hpp, with
 // doublings; the formula determines the positions of all 27 nodes of an element.
 #pragma once
@@ -49,8 +50,8 @@ struct Placement {
       std::array<Vector, 3>;  ///< unit vectors east, north and up at a position, in the chunk's axes
   /// Position of a point `below` metres below the surface, in the chunk's axes.
   Vector at(double longitude, double latitude, double below) const;
-  /// Throws InputError at `where` if at() of this lies outside the chunk; the message gives the chunk's
-  /// extent.
+  /// Throws InputError at `where` if the position that at() returns for these coordinates lies outside the
+  /// chunk; the message gives the chunk's extent.
   void require_inside(double longitude, double latitude, double below, const std::string& where) const;
   Frame frame(double longitude, double latitude) const;
   Frame frame(const Vector& at) const;

@@ -4,7 +4,7 @@
 // equal height, so no element crosses an interface. At a doubling, blocks of 4 × 4 columns become 2 × 2
 // within two rows: the upper row extrudes, along north, a plane pattern that connects four edges to two along
 // east; the lower row the same rotated. The pattern's six quadrilaterals connect four edges of width 1 at
-// height 2 to two edges of width 2 at height 0:
+// height 2 to two edges of width 2 at height 0; their corners (east, height) are
 //
 //   (0,0)(2,0)(2,1)(1,1)   (2,0)(4,0)(3,1)(2,1)   (0,0)(1,1)(1,2)(0,2)
 //   (1,1)(2,1)(2,2)(1,2)   (2,1)(3,1)(3,2)(2,2)   (3,1)(4,0)(4,2)(3,2)

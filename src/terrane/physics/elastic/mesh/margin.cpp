@@ -105,7 +105,8 @@ class Growth {
             fmt::format("elements lie beyond the {} side, at {:.6g} m", names_of_sides[side], x[axis_]),
             "Layers that waves fade in need the outermost plane; boundary = \"stacey\" takes any.");
     margin_.to = margin_.from + (side % 2 ? 1 : -1) * thickness * static_cast<double>(elements_);
-    // Braking is proportional to the damping d: a smaller reflection R would increase both.
+    // Braking is proportional to the damping d, which grows as the reflection R falls. Therefore R is raised
+    // from 10^−elements to 10^−2 as braking grows from 0 to 0.1.
     const auto weakened = std::min(1.0, margin_.braking / 0.1), decades = static_cast<double>(elements_);
     margin_.reflection = std::pow(10.0, -(decades + weakened * (2 - decades)));
     if (margin_.braking > most_braking)
@@ -182,8 +183,8 @@ double braking_of(const Medium& medium, std::size_t axis) {
   double most = 0;
   for (int a = 0; a < across; ++a)
     for (int b = 0; b < around; ++b) {
-      // Direction n, and n with a slightly larger component on the axis, for the group velocity V_j =
-      // ∂ω/∂k_j.
+      // Direction n of the wavenumber k, and n with a slightly larger component on the axis j: their
+      // difference gives the group velocity V_j = ∂ω/∂k_j.
       const double cosine = (a + 0.5) / across, sine = std::sqrt(1 - cosine * cosine),
                    angle = 2 * std::numbers::pi * b / around;
       Vector n{}, further{};

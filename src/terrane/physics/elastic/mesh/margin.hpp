@@ -1,12 +1,13 @@
 // Margins: perfectly matched layers, elements beyond a side in which waves are damped without reflection.
 //
 //   ∂_j → ∂_j / s_j,   s_j = 1 + d_j / (α_j + iω)
-//   d_j = − 3 v ln R / (2 L) q²,   α_j = π f (1 − q),   q = depth / L
+//   d_j = − 3 v ln R / (2 L) q²,   α_j = π f (1 − q),   q = distance from the layer's inner edge / L
 //
-// L thickness, v speed of the fastest wave, f frequency of the sources, R theoretical reflection coefficient
-// (Komatitsch & Martin 2007). u = 0 at the outer edge. Damping 0.05 f q² ρ u̇ in each direction prevents modes
-// of the layer from growing slowly in coarse elements; four times this damping doubles the reflection. The
-// computation at a point is in kernels/matched.hpp.
+// s_j stretches the coordinate along axis j; ω angular frequency, L thickness of the layer, v speed of the
+// fastest wave, f frequency of the sources, R theoretical reflection coefficient (Komatitsch & Martin 2007).
+// u = 0 at the outer edge. Damping 0.05 f q² ρ u̇ in each direction prevents modes of the layer from growing
+// slowly in coarse elements; four times this damping doubles the reflection. The computation at a point is in
+// kernels/matched.hpp.
 //
 // A layer damps waves whose group and phase velocity both point outward. Waves whose group velocity points
 // outward and whose phase velocity points inward grow. A weak stretch changes the frequency ω of a wave with
@@ -31,12 +32,14 @@
 namespace terrane::elastic {
 
 /// Adds `elements` elements beyond each absorbing face, with the medium of the element at the face and a
-/// reflection coefficient of 10^−elements. Absorbing faces must lie in planes normal to the axes; afterwards
-/// the mesh has none. New elements follow all others; their reference axes ξ, η, ζ are aligned with the axes
-/// along which they damp waves. Throws InputError at "elastic: boundary".
+/// reflection coefficient R of 10^−elements, or nearer to 10^−2 with braking. Absorbing faces must lie in
+/// planes normal to the axes; afterwards the mesh has none. New elements follow all others; their reference
+/// axes ξ, η, ζ are aligned with the axes along which they damp waves. Throws InputError at "elastic:
+/// boundary".
 void add_margins(Mesh& mesh, std::size_t elements);
 
-/// Coefficients of one axis at a coordinate x on it, 1/s: d and α of s, the damping, and b. frequency: f, Hz.
+/// Coefficients of one axis at a coordinate x on it, 1/s: d and α of s; damping: 0.05 f q²; brake: b. All are
+/// explained at the head of this file. frequency: f, Hz.
 struct Fading {
   double d = 0, alpha = 0, damping = 0, brake = 0;
 };

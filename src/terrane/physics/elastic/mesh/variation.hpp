@@ -25,8 +25,9 @@ struct Variation {
 };
 
 /// Sets the medium at the points of elements, for the basis of this degree. at: for each element the function
-/// that returns its medium, or null if it does not vary. Elements with equal values at all points remain
-/// even. The media of elements, and so their Q, remain those of their centres.
+/// that returns its medium, or null if it does not vary. An element with equal values at all points remains
+/// even: its values are not stored at points. The entry of an element in Mesh::media, which determines its Q,
+/// remains that of its centre.
 Variation vary_within(Mesh& mesh, int degree, const std::vector<const MediumAt*>& at);
 
 }  // namespace terrane::elastic
