@@ -461,7 +461,7 @@ int run(const Registry& registry, const JobOptions& options, Comm& comm) {
         runtime_of(job, comm, *progress, options.resume && (!several || is_left(simulation.checkpoint)));
     watch.reset();
     checkpoint = simulation.checkpoint;
-    // After an interrupt a round may still end within this time; launchers kill all ranks after 1 s.
+    // Time for a computation to check cancelled() after an interrupt; MPI launchers kill all ranks after 1 s.
     watch.emplace(*progress, checkpoint, comm.size() == 1 ? 700ms : 400ms, last_words);
     try {
       prepare_files(simulation.part, job, options);

@@ -172,7 +172,7 @@ std::span<const Section> all_sections() {
   return sections;
 }
 
-/// The most cells along one axis. Memory for faces grows only with the axes' lengths, but is limited, too.
+/// The most cells along one axis: it limits the memory for the coordinates of faces.
 constexpr std::uint64_t longest_axis = 10'000'000;
 
 TensorMesh regular_mesh(const Config& table) {
@@ -259,7 +259,7 @@ EarthModel transferred(const Config& table, const TensorMesh& mesh, const Descri
         "cells have the mean of what is in them: density by volume, velocities by compliance, conductivity "
         "in series and parallel");
   } else {
-    // Upper limits, reached by bodies that do not overlap: a cell has one value of each property.
+    // Upper limits: a cell in several bodies is counted for each body, but stores each property once.
     double cells = 0, values = 0;
     const auto add = [&](const Prism& box, std::size_t each) {
       const double own = cells_within(mesh, box);

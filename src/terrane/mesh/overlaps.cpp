@@ -37,10 +37,10 @@ constexpr std::size_t leaf_size = 8;
 /// Maximum number of node pairs tested per prism before the search stops. Prisms that tile a volume need
 /// about 20.
 constexpr std::uint64_t work_per_prism = 2000;
-/// Thinner overlaps, relative to the prism's thickness, are ignored.
+/// Overlaps thinner than this fraction of the prism's thickness are ignored.
 constexpr double tolerance = 1e-9;
 
-/// Moves both ends inward by half of the largest overlap that is ignored.
+/// Moves both faces of a prism along an axis inward by half of the largest overlap that is ignored.
 bool shrink(double& low, double& high) {
   const double rounding =
       2 * std::numeric_limits<double>::epsilon() * std::max(std::fabs(low), std::fabs(high));

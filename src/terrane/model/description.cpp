@@ -209,8 +209,8 @@ class Lines {
 // --- parts of cells
 // ------------------------------------------------------------------------------------------
 
-/// Coordinates along easting and northing at which parts of cells end, so that a surface has its mean over a
-/// part at the middle of the part.
+/// Coordinates along easting and northing at which parts of cells end. Between them surfaces are bilinear:
+/// the height of a surface at the middle of a part is its mean over the part.
 std::array<std::vector<double>, 2> edges_of(const Description& earth) {
   std::array<std::vector<double>, 2> edges;
   const auto add = [&](const std::vector<double>& easting, const std::vector<double>& northing) {
@@ -360,7 +360,8 @@ struct Mixed {
     return std::sqrt(1 / (soft * sum(p, rho)));
   }
 
-  /// The mean conductivity for currents in any direction. conducts(value): the conductivity from a value.
+  /// The mean conductivity for currents in any direction, by the rule in description.hpp. conducts(value):
+  /// the conductivity from a value.
   template <class F>
   double conductance(std::size_t p, const F& conducts) const {
     double sigma = nothing, filled = 0, all = 0;
@@ -433,7 +434,7 @@ struct Mixed {
   }
 };
 
-/// The columns of a table of averages: the properties, then conductivities along axes that are added.
+/// The columns of a table of averages: the properties of the earth, then the added conductivities along axes.
 struct Columns {
   std::vector<std::string> names;
   std::vector<Mean> means;

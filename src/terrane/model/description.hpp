@@ -31,8 +31,8 @@
 namespace terrane {
 
 struct Description {
-  std::vector<PropertyValue> background;  ///< properties of the ground that nothing else specifies
-  std::optional<EarthModel> cells;        ///< cells of a mesh read from a file, below all bodies
+  std::vector<PropertyValue> background;  ///< properties of the ground where no cell or body gives them
+  std::optional<EarthModel> cells;        ///< cells of a mesh read from a file; bodies are painted over them
   std::vector<Body> bodies;               ///< in the order in which they are painted
   OverlapRule rule = OverlapRule::replace;
   std::vector<Law> laws;              ///< compute further properties of the ground from its other properties
@@ -76,7 +76,7 @@ struct AverageOptions {
   bool above_ground = false;  ///< the ground continues above the topography: for a physics that cuts cells at
                               ///< the surface itself
   int threads = 0;
-  bool of_layers_alone = false;  ///< conductivities along axes only in cells that are layered
+  bool of_layers_alone = false;  ///< with along_axes: only in cells whose media are layers
 };
 
 /// Cell averages. report->cells: for each body, the number of cells that contain a part of it. Throws
