@@ -3,9 +3,10 @@
 //
 //   I_is = Σ_n (m a q + ∇p·∇q)      p, q: the waves of source and receivers;  a = p_tt;  m = 1/v²
 //
-// The factor of two plane waves whose directions enclose the angle 2θ is ω²m 2cos²θ; it is zero for waves
-// that travel in the same direction (Op 't Root, Stolk & de Hoop 2012; Whitmore & Crawley 2012). Because
-// ρ∇·(ρ⁻¹∇p) = m a, and likewise for q,
+// Σ_n: sum over time steps. For two plane waves of frequency ω whose directions of travel enclose the angle
+// π − 2θ (θ: angle of incidence at a reflector), I_is is in magnitude 2 ω² m cos²θ times Σ p q. It is zero
+// for waves that travel in the same direction, θ = π/2 (Op 't Root, Stolk & de Hoop 2012; Whitmore & Crawley
+// 2012). Because ρ∇·(ρ⁻¹∇p) = m a, and likewise for q,
 //
 //   2 ∇p·∇q = ρ∇·(ρ⁻¹∇(pq)) − p m q_tt − q m p_tt,   Σ p q_tt = Σ q p_tt,   so   I_is = ½ ρ∇·(ρ⁻¹∇ Σ_n p q):
 //

@@ -123,7 +123,7 @@ double bessel_0(double x) {  // the modified Bessel function of the first kind
   return sum;
 }
 
-/// The weights by which a time step is interpolated from the samples `first`, first + 1, …
+/// The weights of the recorded samples `first`, first + 1, … from which a time step is interpolated.
 struct Between {
   std::size_t first;
   std::vector<double> weights;

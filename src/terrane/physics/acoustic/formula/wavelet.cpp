@@ -14,7 +14,7 @@ namespace terrane::acoustic {
 namespace {
 
 using std::numbers::pi;
-constexpr double gamma = 4;  // γ of Gabor: four periods between the points where the envelope is e^{−π²/4}
+constexpr double gamma = 4;  // γ of Gabor: four periods between the points where the envelope is e^{−π²}
 
 constexpr double most_amplitude = 1e15;  // squares of pressures must fit into single precision
 

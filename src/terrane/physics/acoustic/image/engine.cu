@@ -44,8 +44,8 @@ TERRANE_FN T mean_of(T p, T q) {
   return fused(T(2) / 3, p, T(1) / 3 * q);
 }
 
-/// Adds the terms of one node and time step to the images.  p: the source's wave; q: the receivers' wave;
-/// per_square: 1/Δt²
+/// Adds the terms of one node and time step to the images.  after, p, before: the source's wave at the next,
+/// this and the preceding step; q: the receivers' wave, not the second field; per_square: 1/Δt²
 template <class T>
 TERRANE_FN void correlate(T after, T p, T before, T q, T per_square, T& kernel, T& correlation,
                           T& illumination) {

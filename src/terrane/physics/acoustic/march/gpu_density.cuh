@@ -153,8 +153,8 @@ struct DensityLayers {
   __device__ __forceinline__ bool any() const { return north >= 0 || east >= 0 || up; }
 };
 
-/// Loads a block's planes ahead of the computation. n: index of a plane, counted from k0.  knows_layers:
-/// whether the launch computes absorbing layers
+/// Loads a block's planes ahead of the computation. k0: the first plane; n: index of a plane, counted from
+/// k0; j0, i0: first row and column of the tile.  knows_layers: whether the launch computes absorbing layers
 template <class TileShape, bool knows_layers>
 struct DensityPlanes {
   using Shape = TileShape;
@@ -222,9 +222,10 @@ struct DensityPlanes {
   }
 };
 
-/// A thread's share of the fluxes beside a tile, towards east and north, which differences in the tile read:
-/// four fluxes of a row per round, or none. Their positions are computed once, or, if absorbing layers need
-/// the registers, again for each plane.
+/// A thread's share of the fluxes beside a tile, towards east and north, which differences in the tile read.
+/// The threads compute these fluxes in `rounds` rounds: in each round a thread computes four fluxes of a row,
+/// or none. Their positions are computed once, or, if absorbing layers need the registers, again for each
+/// plane.
 template <class Shape>
 struct FluxesBeside {
   static constexpr int M = Shape::M, fours = Shape::beside / 4, east_tasks = 2 * fours * Shape::rows,
@@ -232,7 +233,7 @@ struct FluxesBeside {
   static_assert(east_tasks % 32 == 0, "warps take one kind of them");
   static constexpr int tasks = east_tasks + north_tasks,
                        rounds = (tasks + Shape::threads - 1) / Shape::threads;
-  int p[rounds], density[rounds], flux[rounds];  ///< offsets of the first node in a plane of these arrays
+  int p[rounds], density[rounds], flux[rounds];  ///< [round] offset of the first node in these arrays
 
   __device__ __forceinline__ FluxesBeside() {
     const int thread = static_cast<int>(threadIdx.y) * Shape::threads_east + static_cast<int>(threadIdx.x);

@@ -239,7 +239,7 @@ __device__ __forceinline__ void wait_for(std::uint64_t* full, unsigned parity) {
 }
 
 /// Loads a block's planes, k0 … k0 + count − 1, ahead of the computation. n: index of a plane, counted from
-/// k0.
+/// k0. j0, i0: first row and column of the tile.
 template <Equation equation, int M>
 struct Planes {
   using Shape = Tile<equation, M>;

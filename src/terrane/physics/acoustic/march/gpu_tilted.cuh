@@ -46,8 +46,9 @@ struct TiltedTile {
   alignas(16) float to_north[2][2][rows + 2 * M][nodes_east];
   alignas(16) float to_east[2][2][rows][width_east];
   alignas(128) float own[own_arrays][rows][nodes_east];
-  Four level[M][own_threads];  ///< T (head of this file) of planes whose p⁺ is not yet computed
-  Four normal[3][threads];
+  /// T (head of this file) of planes whose p⁺ is not yet computed: [plane mod M][threads].
+  Four level[M][own_threads];
+  Four normal[3][threads];  ///< n, the direction of the tilted axis: [axis][threads]
   /// Barriers that open when a plane of p and q is loaded; the last one, when `own` is loaded.
   alignas(8) std::uint64_t full[slots + 1];
 };

@@ -16,7 +16,7 @@ struct Kernel {
 };
 
 /// Values that a step keeps from one plane to the next, if a tile is processed plane by plane from the lowest
-/// up.
+/// up: with variable density the fluxes along up (host_density.hpp).
 template <class T>
 struct Climb {
   std::vector<T> kept;

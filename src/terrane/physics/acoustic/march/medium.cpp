@@ -76,7 +76,8 @@ IndexBox<3> arrays_of(const Slab& slab, Index reach, Index first, bool dense) {
   return box;
 }
 
-/// An interval of indices on an axis, and the absorbing layer that affects it.
+/// The indices first ≤ n < last on an axis, and the absorbing layer that affects them. side: that of a cpml,
+/// else −1.
 struct Segment {
   Index first, last;
   int side;

@@ -25,13 +25,14 @@ struct Sent {
   T pressure, p, q;
 };
 
-/// Weights and series of all sources, sorted by node: to(n) sums the terms at the n-th node.
+/// Contributions of sources to nodes, sorted by node: each is the weight of one source at one node. to(n)
+/// sums the contributions to the n-th node at the present step.
 template <class T>
 struct Contributions {
   View<const Index> offset, first;  ///< [nodes] offset in fields; index of the first contribution
-  View<const int> source;
-  View<const Part> part;  ///< empty: all contributions are pressures
-  View<const T> weight, series;
+  View<const int> source;           ///< [contributions] column of the source in `series`
+  View<const Part> part;            ///< [contributions]; empty: all are pressures
+  View<const T> weight, series;     ///< [contributions]; [steps, columns]
   Index columns;
   Moment moment;
   TERRANE_FN Sent<T> to(std::size_t n) const {

@@ -27,8 +27,8 @@ struct Mirror {
 /// Writes p⁺ and q⁺ of a node into a neighbour's fields.
 template <class T>
 struct HandOn {
-  const T* from[2];
-  T* to[2];  ///< addresses of node [0, 0, 0] in the neighbour's fields; to[1] is null if there is no q
+  const T* from[2];  ///< this rank's p⁺ and q⁺: addresses of node [0, 0, 0]
+  T* to[2];          ///< the neighbour's, likewise; to[1] is null if there is no q
   Index stride[2];
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
     const Index here = k * stride[0] + j * stride[1] + i;

@@ -87,7 +87,7 @@ void Wave<T>::put_between_and_mirror(const StepArguments<T>& g, const Moment& mo
   if (g.next_q != nullptr) put_images(medium_.problem(), medium_.reach(), g, g.next_q, plane);
 }
 
-/// One wave of a pass, with the arguments of its even and odd steps.
+/// One wave of a pass, with the arguments of its even and odd steps, which swap the fields p and p⁻.
 template <class T>
 struct Wave<T>::Marching : InPass {
   using InPass::after, InPass::back, InPass::before, InPass::behind, InPass::receivers, InPass::sources,
