@@ -41,7 +41,7 @@ struct EarthRequest {
   std::function<MeshPlan(const Description& earth, const MeshWish& wish)> plan = {};
   double reference_density = 0;       ///< kg/m³; it is subtracted from densities of rock
   bool along_axes = false;            ///< cells with several materials get conductivity_east, _north and _up
-  bool along_axes_of_layers = false;  ///< as along_axes, only for cells with horizontal layers alone
+  bool along_axes_of_layers = false;  ///< as along_axes, but only for cells whose media are layers
   /// Outside model.file's mesh: the rock at its sides continues sideways, with air above it.
   bool cells_go_on = false;
   /// Returns warnings about bodies that the mesh does not represent. The mesh may be planned or given in the
