@@ -173,7 +173,8 @@ constexpr int both_signs(int degree) { return (degree + 1) * (degree + 1); }
 
 // ---- kernels ----
 
-/// Multipole to local: a group of threads computes one box, from one cluster of its list after the other.
+/// Multipole to local: a group of threads computes the local expansion of one box, and adds the clusters of
+/// its list one after the other.
 template <int Most>
 struct Translate {
   struct Shared {
@@ -185,7 +186,7 @@ struct Translate {
 
   View<const DeviceBox> boxes;
   View<const DevicePlace> clusters;
-  View<const std::uint32_t> expansion;  ///< [clusters]
+  View<const std::uint32_t> expansion;  ///< [clusters] index of its expansion
   View<const TranslatedCluster> list;
   View<const ComplexNumber> multipoles;  ///< [expansions][harmonic_count(order)]
   int order, added;
@@ -271,7 +272,7 @@ struct ShiftDown {
   }
 };
 
-/// Adds the field of its local expansion to the sums of each group of stations.
+/// Adds, at each group of stations, the field of the local expansion of the group's box to the sums.
 struct EvaluateLocal {
   static constexpr int rows = most_local_degree + 3, width = most_local_degree + 5, zero = 2;
   struct Shared {
@@ -284,7 +285,7 @@ struct EvaluateLocal {
 
   DeviceStations stations;
   View<const DeviceBox> boxes;
-  View<const std::uint32_t> box_of;  ///< [groups] index of the box of each
+  View<const std::uint32_t> box_of;  ///< [groups of stations] index of its box
   View<const ComplexNumber> local;
   int degrees;
   bool tensor;
@@ -373,8 +374,9 @@ struct EvaluateLocal {
   TERRANE_FN static ComplexNumber sum_of(const ComplexNumber& a, const ComplexNumber& b, double sign) {
     return {a.re + sign * b.re, a.im + sign * b.im};
   }
-  /// Adds the terms of g_jk and g_j(−k). ∂₊ maps E_j(−k) to −E_(j+1)(1−k), and the conjugate of that is
-  /// E_(j+1)(k−1).
+  /// Adds the terms of g_jk and g_j(−k) (head of this file) to V, g and Γ; ∂x V and ∂y V are the real and
+  /// imaginary part of ∂₊V. ∂₊ E_j(−k) = E_(j+1)(1−k) = −(−1)^k conj(E_(j+1)(k−1)): so the term with −k adds
+  /// −conj(g_jk L_(j+1)(k−1)) to ∂₊V.
   TERRANE_FN void add(const Shared& shared, int j, int k, const ComplexNumber& g, HarmonicSums& sum) const {
     const double both = k == 0 ? 1 : 2;
     const ComplexNumber *const here = shared.l[j] + zero + k, *const next = shared.l[j + 1] + zero + k,

@@ -12,8 +12,8 @@
 //   g_i  = (v/R²) u_i G_i,                     G_i = −1 + Σ_n [f_n,i − (2n+1)/n g_n]
 //   Γ_ij = (v/R³) (u_i u_j M_ij + δ_ij G_i),   M_ij = E_i + E_j + Σ_n 2 (m−1) s_n,ij
 //                                              E_i = 3/2 + Σ_n [(2n+1)(2n+3)/(2n) g_n − (2n+1) f_n,i]
-// Sources: the Taylor series of 1/r over a box (e.g. MacMillan 1930, §§ 87-89); tables of T_n (m−1)!/2 as
-// polynomials in the squared half sides, by tools/generate_multipole_tables.py.
+// Sources: the Taylor series of 1/r over a box (e.g. MacMillan 1930, §§ 87-89); the tables, by
+// tools/generate_multipole_tables.py: coefficients of (m−1)!/2 T_n, a polynomial in the squared half sides.
 //
 // The relative error of order N is below c (Lmax/R)^(N+2), with Lmax the longest side and c of switching.hpp.
 #pragma once

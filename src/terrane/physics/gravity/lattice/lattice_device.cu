@@ -26,13 +26,13 @@ namespace terrane::gravity {
 
 namespace {
 
-/// Number of table entries that the host sends to the device at once.
+/// Number of table entries that the host computes and sends to the device at once.
 constexpr std::size_t near_at_once = 1 << 14;
 
-/// A cell of a layer, and the distances (squared) at which its form changes.
+/// A cell of a layer, and the squared distances at which the form that computes its field changes.
 struct DeviceCell {
   Prism shape;
-  double longest2, multipole2, volume;
+  double longest2, multipole2, volume;  ///< (longest side)²; squared distance for multipoles; m³
   double close2;  ///< squared distance to the surface; nearer entries, and some farther ones, are computed by
                   ///< the host
   MultipoleCoefficients coefficients;
@@ -90,7 +90,9 @@ struct PutNear {
   }
 };
 
-/// Writes K, the field of one cell, at all lags to arrays that are zero.
+/// Writes K, the field of one cell, at all lags to arrays that are zero: from the table, which contains each
+/// distance once, with the sign of odd channels changed for mirrored lags. width, reals: doubles in a row and
+/// in an array
 struct SpreadK {
   View<const double> table;
   Lags x, y;
@@ -119,7 +121,8 @@ struct SpreadK {
   }
 };
 
-/// Writes the densities of some layers to arrays that are zero.
+/// Writes the densities of some layers to arrays that are zero. place: as in Lattice; plane, cells: cells of
+/// a layer and of one of its rows
 struct PlaceDensities {
   View<const std::uint32_t> place;
   View<const double> density;
@@ -154,7 +157,7 @@ struct MultiplyAdd {
   }
 };
 
-/// The field of one channel at the stations.
+/// Copies the field of one channel at the stations of a group from an array.
 struct AtStations {
   View<const double> total;
   View<const std::uint64_t> place;  ///< [stations] index in the array

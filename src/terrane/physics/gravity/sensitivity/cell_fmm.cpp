@@ -162,8 +162,8 @@ void CellFmm::take_pairs(const Fmm& fmm, const std::vector<Fmm::Served>& served)
   near_.list(near, *receivers_, observables_.size());
 }
 
-/// Determines which clusters have expansions, and their orders: those needed at boxes, or by parents whose
-/// expansions are computed from them.
+/// Determines which clusters have expansions, and of which order: the highest that a box needs, or that a
+/// parent needs whose expansion is computed from those of its children.
 void CellFmm::take_clusters(const Fmm& fmm) {
   const auto nodes = fmm.tree().nodes();
   clusters_.resize(nodes.size());
@@ -203,8 +203,8 @@ void CellFmm::number_expansions() {
   }
 }
 
-/// Lists the cells that each cluster's expansion is computed from directly: its own, or those of its children
-/// that have no expansion.
+/// Lists the cells from which each cluster's expansion is computed directly: all of its cells, or, if it is
+/// computed from the children's expansions, the cells of children that have none.
 void CellFmm::list_gathered(const Fmm& fmm) {
   const auto nodes = fmm.tree().nodes();
   for (std::size_t n = 0; n < clusters_.size(); ++n) {
@@ -257,8 +257,8 @@ double CellFmm::bytes() const {
 double CellFmm::bytes(const Fmm& whole, const FmmCost& counted, std::size_t observables, std::size_t blocks) {
   const Tree& tree = whole.tree();
   const auto in = [](std::size_t n) { return static_cast<double>(n); };
-  // Allowance: the count is from a sample of the stations, and boxes interact with more clusters if there are
-  // several blocks.
+  // Allowance of a quarter: the count is from a sample of the stations, and several blocks together have more
+  // interactions of boxes and clusters than one.
   constexpr double rather_more = 1.25;
   const double cells = in(tree.prisms().size()), stations = in(tree.stations().size()), times = in(blocks),
                tiles = in(tree.receivers().tiles()) * times, boxes = in(whole.cells().size()) * times,
@@ -274,7 +274,7 @@ double CellFmm::bytes(const Fmm& whole, const FmmCost& counted, std::size_t obse
          1e6;
 }
 
-/// Adds one step for each level, from the coarsest to the finest, or upwards.
+/// Adds one step for each level, from the coarsest to the finest; upwards: from the finest to the coarsest.
 void CellFmm::add_level_steps(Steps& steps, bool upwards, const std::vector<std::size_t>& levels,
                               const std::function<void(std::size_t)>& body) const {
   for (std::size_t i = 0; i + 1 < levels.size(); ++i) {
@@ -427,8 +427,8 @@ void CellFmm::pass_to_cells(std::size_t chunk, const double* clusters, std::span
   for (std::size_t i = first; i < last; ++i) model[columns_[i]] = sum[i - first];
 }
 
-/// Adds sums over near rows to the model, leaf by leaf: add(entries of a row, index of its datum, sums,
-/// number of cells) adds one row.
+/// Adds near entries times data to the model, leaf by leaf: add(entries of a row of G at the leaf's cells,
+/// index of its datum, sums of the cells, number of cells) adds one row.
 template <class Add>
 Tasks CellFmm::add_near(std::span<double> model, const Add& add) const {
   return in_tasks(leaf_tasks_, [=, this](std::size_t l) {
@@ -484,8 +484,8 @@ double CellFmm::squares(const double (&mass)[3], const double (&station)[3],
   return sum;
 }
 
-/// Sets the diagonal, for the cells of a leaf, to the sum over all pairs without stored entries. For distant
-/// boxes, leaf and box count as points; for closer ones, each cell and each station does.
+/// Sets the diagonal, for the cells of a leaf, to the sum over all stations without stored entries for them.
+/// A distant box of stations and the leaf count as points; if they are closer, each cell and station does.
 void CellFmm::add_squares(const Cluster& leaf, const PointWeights& from, std::span<double> diagonal) const {
   std::vector<double> single(leaf.count);
   double together = 0;

@@ -1,14 +1,16 @@
 // G and Gᵀ of some cells by fast multipoles, for many stations that form no lattice: multipole expansions of
 // clusters of cells, translated to local expansions of boxes of stations (fmm/); near cells one by one.
 //
-//   d = L2P L2L M2L M2M P2M m + S m          m = P2Mᵀ M2Mᵀ M2Lᵀ L2Lᵀ L2Pᵀ d + Sᵀ d
+//   d = G m  = L2P L2L M2L M2M P2M m + S m
+//   m = Gᵀ d = P2Mᵀ M2Mᵀ M2Lᵀ L2Lᵀ L2Pᵀ d + Sᵀ d
 //
-// P: cells or stations; M: multipole expansions; L: local expansions; S: entries of near cells.
+// X2Y computes Y from X. P: cells (P2M) or stations (L2P); M: multipole expansions of clusters; L: local
+// expansions of boxes; S: entries of G for near cells.
 //
-// The transpose does the same passes backwards. Boxes sum the weights of their stations, or the sums of their
-// child boxes; clusters add the sums of the boxes that they interact with, and pass them down to their cells.
-// M2Lᵀ is M2L with the two expansions exchanged; L2Lᵀ is M2M, and M2Mᵀ is L2L, with the signs of all centres
-// changed (fmm/local.hpp).
+// The transpose does the same steps in reverse order. Boxes sum the weights of their stations, or the sums of
+// their child boxes; clusters add the sums of the boxes that they interact with, and pass them down to their
+// cells. M2Lᵀ is M2L with the two expansions exchanged; L2Lᵀ is M2M, and M2Mᵀ is L2L, with the signs of all
+// centres changed (fmm/local.hpp).
 //
 // Which clusters and boxes interact, and the orders, are determined once, for cells of unit density: so G is
 // one matrix, close to the exact one, and Gᵀ is its transpose to rounding. A product is bitwise the same for
@@ -58,6 +60,7 @@ class CellFmm {
     int order = -1;           ///< order of the cluster's expansion; −1: none is used
     bool moves = false;       ///< true: its expansion is computed from those of its children
     std::size_t numbers = 0;  ///< index of its first coefficient in an array of all
+    /// Ranges in by_cluster_ and in gathered_.
     std::size_t first_box = 0, last_box = 0, first_gathered = 0, last_gathered = 0;
   };
   struct Box {
@@ -66,12 +69,12 @@ class CellFmm {
     std::uint32_t tile, child, children, parent;
     int degree = -1;          ///< degree of the box's local expansion; −1: it has none
     std::size_t numbers = 0;  ///< index of its first coefficient in an array of all
-    std::size_t first_source = 0, last_source = 0;
+    std::size_t first_source = 0, last_source = 0;  ///< range in by_box_
   };
-  /// An interaction of a cluster and a box: the index of the other one.
+  /// An interaction of a cluster and a box, in one of two lists.
   struct Pair {
-    std::uint32_t other;
-    int order;
+    std::uint32_t other;  ///< in by_box_ the index of the cluster, in by_cluster_ that of the box
+    int order;            ///< order of the multipole expansion that is translated
   };
   /// Cells from which a cluster's expansion is computed directly.
   struct Gathered {

@@ -77,8 +77,8 @@ void CellTree::find_lists(const Tree& tree, Progress& progress) {
   list_clusters(tree, far);
 }
 
-/// Lists the clusters that are evaluated, each with its highest order, and their tiles of stations: by tile
-/// and by cluster.
+/// Lists the clusters that are evaluated at any tile of stations, each with its highest order; and the pairs
+/// of cluster and tile, sorted by tile and sorted by cluster.
 void CellTree::list_clusters(const Tree& tree, const std::vector<std::vector<Tree::Meetings::Far>>& met) {
   constexpr std::uint32_t none = 0xffffffffU;
   std::vector<int> order(tree.clusters(), -1);
@@ -110,8 +110,8 @@ std::size_t CellTree::numbers_of(const Cluster& cluster) const {
   return observables_.size() * static_cast<std::size_t>(series_count(top_of(cluster.order)));
 }
 
-/// Divides large clusters into pieces and gatherings, whose sums are added in order; lists the clusters with
-/// cells in each chunk of cells.
+/// Divides large clusters into pieces and gatherings, whose sums are added in order; lists for each chunk of
+/// cells the clusters that contain at least one of them.
 void CellTree::cut_clusters() {
   const auto [cells_per_chunk, cells_per_piece, tiles_per_gathering] = sizes_;
   around_.resize((cells_.size() + cells_per_chunk - 1) / cells_per_chunk);
@@ -195,9 +195,9 @@ CellTree::Numbers CellTree::numbers(const Tree& whole, const TreeCost& counted,
   const auto in = [](std::size_t n) { return static_cast<double>(n); };
   Numbers n{};
   for (const auto& o : observables) n.degrees = std::max(n.degrees, degrees_added(o.weight));
-  // Allowance: the count is from a sample of the tiles, and the accuracy of a block is relative to its own
-  // largest value, which is less than that of all cells; up to 17 % more near cells were found (g_e, 16
-  // blocks).
+  // An allowance for two errors: the count is from a sample of the tiles; and it is for one tree. The
+  // accuracy of a block is relative to the largest value of its own cells, which is less than that of all
+  // cells, so blocks have more near cells: up to 17 % more were found (g_e, 16 blocks).
   constexpr double rather_more = 1.25;
   const double stations = in(whole.stations().size());
   n.cells = in(whole.prisms().size());
@@ -215,8 +215,8 @@ CellTree::Numbers CellTree::numbers(const Tree& whole, const TreeCost& counted,
   return n;
 }
 
-/// An upper estimate, as if every cluster were evaluated at some stations with the highest order: large
-/// problems needed 0.5 to 0.74 of it, small ones more.
+/// Counts bytes as if every cluster were evaluated at some stations with the highest order. Large problems
+/// needed 0.5 to 0.74 of this count (`met`: the mean of both), small ones more (`of_small_ones`).
 double CellTree::bytes(const Tree& whole, const TreeCost& counted, const std::vector<Observable>& observables,
                        std::size_t trees) {
   const auto n = numbers(whole, counted, observables, trees);
@@ -336,8 +336,8 @@ void CellTree::bring_series_back(std::size_t c, const double* series, double* co
                           sum.data() + o * static_cast<std::size_t>(series_count(top)), top, to);
 }
 
-/// Sets the model to sums over clusters: pass(first, count of cells in the order of the tree, a cluster that
-/// contains them, their sums) adds one cluster.
+/// Sets the model of every cell to the sum over the clusters that contain the cell. pass(first, count,
+/// cluster, sums) adds one cluster to the sums of its cells first .. first + count − 1, in the tree's order.
 template <class Pass>
 Tasks CellTree::pass_down(std::span<double> model, const Pass& pass) const {
   return {around_.size(), [=, this](std::size_t chunk) {
@@ -354,8 +354,8 @@ Tasks CellTree::pass_down(std::span<double> model, const Pass& pass) const {
           }};
 }
 
-/// Adds sums over near rows to the model, leaf by leaf: add(entries of a row, its datum, sums, number of
-/// cells) adds one row.
+/// Adds near entries times data to the model, leaf by leaf: add(entries of a row of G at the leaf's cells,
+/// its datum, sums of the cells, number of cells) adds one row.
 template <class Add>
 Tasks CellTree::add_near(std::span<const double> data, std::span<double> model, const Add& add) const {
   return in_tasks(leaf_tasks_, [=, this](std::size_t l) {

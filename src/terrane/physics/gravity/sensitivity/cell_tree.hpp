@@ -1,11 +1,13 @@
 // G and Gᵀ of some cells by a tree, for stations that form no lattice: multipole expansions of clusters of
 // cells; near cells one by one.
 //
-//   d = Σ_clusters T D P m + S m    P m: the expansions of the clusters, each from its cells
-//                                   D: each as a series in harmonics of every observable
-//                                   T: the series at tiles of stations
-//   m = Pᵀ Dᵀ Σ_tiles Tᵀ d + Sᵀ d   the same lists backwards: a cluster sums over the tiles at which it is
-//                                   evaluated, a cell over the clusters that contain it
+//   d = G m  = Σ_clusters T D P m + S m
+//   m = Gᵀ d = Pᵀ Dᵀ Σ_tiles Tᵀ d + Sᵀ d
+//
+// m, d: one value per cell, and per observable and station. P computes a cluster's expansion from its cells;
+// D converts the expansion to one series in harmonics per observable; T evaluates these series at a tile of
+// stations; S contains the entries of G for near cells. Gᵀ uses the same lists backwards: a cluster sums over
+// the tiles at which it is evaluated, a cell over the clusters that contain it.
 //
 // Which clusters are evaluated at a tile of stations, and the orders, are determined once, for cells of unit
 // density: so G is one matrix, close to the exact one, and Gᵀ is its transpose to rounding. Near entries S
@@ -27,9 +29,9 @@ namespace terrane::gravity {
 
 /// The amount of work in one task.
 struct TaskSizes {
-  std::size_t cells_per_chunk = 2048;    ///< cells to which sums are passed down
-  std::size_t cells_per_piece = 4096;    ///< cells of a cluster whose moments are computed
-  std::size_t tiles_per_gathering = 32;  ///< tiles of stations over which a cluster sums
+  std::size_t cells_per_chunk = 2048;    ///< Gᵀ: cells to which one task adds the sums of their clusters
+  std::size_t cells_per_piece = 4096;    ///< G: cells of a cluster whose moments one task computes
+  std::size_t tiles_per_gathering = 32;  ///< Gᵀ: tiles of stations over which one task sums for a cluster
 };
 
 class CellTree {
@@ -53,8 +55,10 @@ class CellTree {
   /// Upper estimates of the sizes of all blocks together, if the cells of a tree are divided into `trees`
   /// blocks. counted: cost() of the tree for all cells
   struct Numbers {
+    /// near: entries of near cells; leaves_met, meetings: pairs of a tile with a near leaf, and with a
+    /// distant cluster; around: pairs of a chunk of cells with a cluster; levels: of the tree
     double cells, rows, near, leaves_met, meetings, tiles, clusters, pieces, gatherings, around, levels;
-    int degrees;
+    int degrees;  ///< degrees that the observables add to an expansion
   };
   static Numbers numbers(const Tree& whole, const TreeCost& counted,
                          const std::vector<Observable>& observables, std::size_t trees);
@@ -72,14 +76,15 @@ class CellTree {
   };
   /// Cells of a cluster whose moments one task computes.
   struct Piece {
-    std::uint32_t cluster, first, count;
-    std::size_t coefficients;
+    std::uint32_t cluster, first, count;  ///< index of the cluster; range of cells in the order of the tree
+    std::size_t coefficients;             ///< index of its first coefficient in the array of all pieces
   };
-  /// A range of far_by_cluster_: tiles over which one task sums for a cluster.
+  /// Tiles over which one task sums for a cluster.
   struct Gathering {
     std::uint32_t cluster;
-    std::size_t first, last, series;
+    std::size_t first, last, series;  ///< range in far_by_cluster_; index of its first number in all series
   };
+  /// A cluster, a tile of stations at which its series is evaluated, and the order that is accurate enough.
   struct Far {
     std::uint32_t cluster, tile;
     int order;
@@ -150,7 +155,7 @@ class CellTree {
   std::vector<std::uint32_t> columns_;  ///< index of each cell in the source
   std::size_t stations_;
   std::vector<Observable> observables_;
-  int threads_, degrees_ = 0;  ///< degrees_: those that the observables add to an expansion
+  int threads_, degrees_ = 0;  ///< degrees_: degrees that the observables add to an expansion
   std::shared_ptr<const Receivers> receivers_;
   std::size_t stride_ = 0;  ///< row length of the weights of a tile
   std::vector<Cluster> clusters_;
@@ -159,9 +164,10 @@ class CellTree {
   std::size_t coefficients_ = 0, series_ = 0, collected_ = 0;  ///< sizes of the arrays of all clusters
   std::vector<Far> far_by_tile_, far_by_cluster_;
   std::vector<std::size_t> far_tile_start_, far_cluster_start_;
-  std::vector<std::vector<std::uint32_t>> around_;  ///< [chunks of cells] clusters with cells in the chunk
+  /// [chunks of cells] the clusters that contain at least one cell of the chunk
+  std::vector<std::vector<std::uint32_t>> around_;
   NearEntries near_;
-  /// The first piece, gathering, tile or leaf of every task, and the end.
+  /// Index of the first piece, gathering, tile or leaf of every task, and the end.
   std::vector<std::size_t> piece_tasks_, gathering_tasks_, tile_tasks_, leaf_tasks_;
   TaskSizes sizes_;
   const ExpansionKernels& kernels_;

@@ -29,51 +29,57 @@ TERRANE_FN constexpr int moment_place(int s, int a, int c) {
   return n * (n + 1) * (n + 2) / 6 + s * (s + 1) / 2 + a;
 }
 
+/// A cluster whose series are evaluated at some tiles of stations.
 struct ServingCluster {
-  double centre[3], inverse_scale;
-  std::uint64_t series, factors;  ///< indices of its first numbers in the arrays of all clusters
-  int order;
-  std::uint32_t first, count;  ///< range of its cells
-  std::uint32_t pieces, piece_count, gatherings, gathering_count;
+  double centre[3], inverse_scale;  ///< m, 1/m
+  std::uint64_t series, factors;    ///< indices of its first numbers in the arrays of all clusters
+  int order;                        ///< highest order that is used
+  std::uint32_t first, count;       ///< range of its cells in the order of the tree
+  std::uint32_t pieces, piece_count, gatherings, gathering_count;  ///< ranges in the lists of TreeView
 };
+/// Cells of a cluster whose moments one group of threads computes.
 struct PieceOfCluster {
-  std::uint64_t moments;
-  std::uint32_t cluster, first, count;
+  std::uint64_t moments;                ///< index of its first moment in the array of all pieces
+  std::uint32_t cluster, first, count;  ///< index of the cluster; range of cells in the order of the tree
 };
+/// Tiles of stations over which one group of threads sums the series of a cluster.
 struct GatheringOfCluster {
-  std::uint64_t series;
-  std::uint32_t cluster, first, last;
+  std::uint64_t series;                ///< index of its first number in the array of all gatherings
+  std::uint32_t cluster, first, last;  ///< index of the cluster; range of tiles in TreeView::by_cluster
 };
-/// An interaction of a cluster and a tile: the index of the other one.
+/// A cluster and a tile of stations at which the cluster's series are evaluated, in one of two lists.
 struct Served {
-  std::uint32_t other;
-  int order;
+  std::uint32_t other;  ///< in by_tile the index of the cluster, in by_cluster that of the tile
+  int order;            ///< order of the expansion that is accurate enough for this pair
 };
-/// At most device_tile cells near a tile.
+/// At most device_tile cells of a leaf near a tile of stations.
 struct NearChunk {
-  std::uint64_t entries;  ///< index of the entry of the first station and observable
+  std::uint64_t entries;  ///< index in TreeView::near of the first cell, station and observable
+  /// Range of these cells in the order of the tree; distance between the entries of successive stations.
   std::uint32_t first, count, stride;
 };
-/// A tile near the cells of a leaf.
+/// A tile of stations near the cells of a leaf.
 struct NearTile {
-  std::uint64_t entries;
-  std::uint32_t tile, stations, stride;
+  std::uint64_t entries;  ///< index in TreeView::near of the leaf's first cell, first station and observable
+  std::uint32_t tile, stations, stride;  ///< index of the tile; number of its stations; stride of NearChunk
 };
 /// At most device_tile cells of a leaf.
 struct CellsOfLeaf {
-  std::uint32_t first, count, column;  ///< column: that of the first of these cells in the leaf's matrix
-  std::uint32_t first_tile, last_tile;
+  /// Range of these cells in the order of the tree; number of cells of the leaf before them.
+  std::uint32_t first, count, column;
+  std::uint32_t first_tile, last_tile;  ///< range in TreeView::near_tiles of the tiles near the leaf
 };
 
-/// An entry of the sparse matrix that converts moments to series; to be multiplied by 1/scale^(1 +
-/// derivatives).
+/// An entry of the sparse matrix that converts moments of a cluster to series; to be multiplied by
+/// 1/scale^(1 + derivatives).
 struct Factor {
   double value;
-  std::uint32_t other;  ///< in by_row the column, in by_column the row
-  std::int32_t derivatives;
+  std::uint32_t other;       ///< in by_row the column, in by_column the row
+  std::int32_t derivatives;  ///< of the potential in the observable's quantities: 0 V, 1 g, 2 Γ
 };
 
-/// Divides the columns m of a series into batches of at most device_tile numbers.
+/// Divides the harmonics F_nm of a series of degree `top` into batches of at most device_tile. A batch
+/// consists of whole columns; a column contains all n = m .. top of one m.
 struct Batches {
   std::int32_t count[most_degree + 1];                   ///< [top] number of batches
   std::int32_t first[most_degree + 1][most_degree + 3];  ///< [top][batch] first m, and the end
@@ -95,12 +101,13 @@ struct Batches {
   }
 };
 static_assert(most_degree + 1 <= device_tile);
-inline constexpr int most_columns = 7;  // in a batch: columns of 1, 2, … 7 numbers are 28 ≤ device_tile
+inline constexpr int most_columns = 7;  // in a batch: the shortest, of 1, 2, … 7 harmonics, are 28 together
 static_assert(most_columns * (most_columns + 1) / 2 <= device_tile);
 static_assert((most_columns + 1) * (most_columns + 2) / 2 > device_tile);
 
 struct MatrixView {
-  View<const std::uint32_t> row_start, column_start;  ///< [observables][rows or columns], and the end
+  /// [observables][rows or columns] index of the first Factor of each in by_row or by_column, and the end
+  View<const std::uint32_t> row_start, column_start;
   View<const Factor> by_row, by_column;
   std::size_t rows, columns;  ///< of the matrix of one observable
 };
@@ -115,15 +122,16 @@ struct TreeView {
   View<const ServingCluster> clusters;
   View<const PieceOfCluster> pieces;
   View<const GatheringOfCluster> gatherings;
-  View<const Served> by_tile, by_cluster;
-  View<const std::uint64_t> tile_start, cluster_start;
-  View<const std::uint32_t> around;  ///< for each chunk of device_tile cells, the clusters with some of them
-  View<const std::uint64_t> around_start;
-  View<const NearChunk> near_chunks;
-  View<const std::uint64_t> near_start;  ///< [tiles], and the end
-  View<const NearTile> near_tiles;
+  View<const Served> by_tile, by_cluster;               ///< the same pairs, sorted by tile and by cluster
+  View<const std::uint64_t> tile_start, cluster_start;  ///< first pair of each tile and cluster, and the end
+  /// Chunk after chunk of device_tile cells: the clusters that contain at least one cell of the chunk.
+  View<const std::uint32_t> around;
+  View<const std::uint64_t> around_start;  ///< [chunks] index in `around` of the first cluster, and the end
+  View<const NearChunk> near_chunks;       ///< tile after tile of stations
+  View<const std::uint64_t> near_start;    ///< [tiles] index of the first in near_chunks, and the end
+  View<const NearTile> near_tiles;         ///< leaf after leaf
   View<const CellsOfLeaf> leaves;
-  View<const float> near;
+  View<const float> near;  ///< entries of G for near cells: [observable][station][cell] for a leaf and a tile
   std::size_t observables, stations;
   int degrees;  ///< degrees that the observables add to expansions
 
@@ -144,7 +152,7 @@ struct TakeCells {
   TERRANE_FN void operator()(std::size_t i) const { own[i] = model[columns[i]]; }
 };
 
-/// Calls use(s, a) for the powers x^a y^(s−a) that thread t computes.
+/// Calls use(s, a) for the powers x^a y^(s−a), s ≤ order, whose moments thread t computes.
 template <class Use>
 TERRANE_FN void each_of_thread(int order, int t, const Use& use) {
   const int pairs = (order + 1) * (order + 2) / 2;
@@ -155,7 +163,7 @@ TERRANE_FN void each_of_thread(int order, int t, const Use& use) {
   }
 }
 
-/// Calls to(k, mean) with the mean of t^k over a side, for k = 0 .. order.
+/// Calls to(k, mean) with the mean of t^k over low ≤ t ≤ high, for k = 0 .. order.
 template <class To>
 TERRANE_FN void means_of(double low, double high, int order, const To& to) {
   double sum = 1, power = 1;
@@ -167,8 +175,8 @@ TERRANE_FN void means_of(double low, double high, int order, const To& to) {
   }
 }
 
-/// Moments of pieces. A group of threads computes a piece, a thread some powers of x and y with all of z.
-/// most: at least the order of every cluster
+/// Computes the moments of pieces. A group of threads computes a piece; each thread computes, for some pairs
+/// of powers of x and y, the moments with all powers of z. most: at least the order of every cluster
 template <int most>
 struct GatherMoments {
   static constexpr int groups_at_once = 6;
@@ -278,9 +286,10 @@ struct MakeSeries {
   TERRANE_FN void end(Shared&, Thread&, std::size_t, int) const {}
 };
 
-/// A point relative to a centre, in units of the scale: −z/r², 1/r², −(x + iy)/r², and F_mm, with m = 0 at
-/// first.
+/// The harmonics F_nm (formula/harmonics.hpp) at a point (x, y, z) relative to a centre, in units of the
+/// scale, computed column by column: m = 0 first, then next() for the next m.
 struct HarmonicPoint {
+  /// −z/r², 1/r², −(x + iy)/r² (real, imaginary part); F_mm and 2m + 1 of the present column.
   double down, inverse2, turn[2], first[2], odd;
 
   TERRANE_FN void place(double x, double y, double z) {
@@ -306,7 +315,7 @@ struct HarmonicPoint {
       a += 2;
     }
   }
-  /// Advances F_mm to the next m, by a factor of (2m + 1) turn.
+  /// Replaces F_mm by that of the next m: F_(m+1)(m+1) = (2m + 1) turn F_mm.
   TERRANE_FN void next() {
     const double real = odd * (first[0] * turn[0] - first[1] * turn[1]);
     first[1] = odd * (first[0] * turn[1] + first[1] * turn[0]);
@@ -316,7 +325,7 @@ struct HarmonicPoint {
 };
 
 /// Adds the values of `together` series at a point, Σ Re(N_nm F_nm) (tree/harmonic_series.hpp), to total.
-/// number: numbers of the first series; stride: distance to those of the next
+/// number: the N_nm of the first series, n, m ≤ top; stride: distance in `number` between successive series
 template <int together>
 TERRANE_FN void add_series_at(HarmonicPoint point, const double* number, int stride, int top,
                               double (&total)[together]) {

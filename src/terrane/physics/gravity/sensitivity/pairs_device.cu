@@ -28,9 +28,9 @@ constexpr ChannelSet pair_sets[] = {{Channel::g_u}, tensor_channels, ChannelSet:
 struct PairCell {
   double low[3], high[3];
   double centre[3], volume;
-  double multipole2[4];  ///< least squared distances for order 2, 4, 6, 8
-  double three_sides2, stable_h2;
-  bool stretched;
+  double multipole2[4];            ///< squared distances from which multipoles of order 2, 4, 6, 8 are used
+  double three_sides2, stable_h2;  ///< squared: three longest sides; least distance h for the stable form
+  bool stretched;                  ///< see PrismSwitching
   MultipoleCoefficients coefficients;
 };
 
@@ -134,8 +134,8 @@ struct TilesOfParts {
   TERRANE_FN std::size_t first(std::size_t part) const { return solve::first_of_part(tiles, parts, part); }
 };
 
-/// partial [part][channel][station] = Σ_cells of the part  field · model. A group of threads computes
-/// device_tile stations and one part.
+/// partial [part][channel][station] = Σ over the cells of the part: (field of the cell with unit density) ·
+/// model. A group of threads computes device_tile stations and one part.
 template <unsigned Bits>
 struct OverCells {
   using Sums = DeviceSums<Bits, double>;
@@ -190,14 +190,16 @@ struct OverCells {
 /// What OverStations computes from the values of observables.
 enum class Asked { product, squares, entries };
 
-/// out [cell] = Σ_stations Σ_observables  value · data, or value² · data; or the values themselves, [cell]
-/// [observable][caller's index of the station]. A group of threads computes device_tile cells.
+/// For the cells first_cell .. last_cell − 1, with value: the entry of G of a cell, a station and an
+/// observable: out [cell] = Σ_stations Σ_observables value · data (asked: product), or value² · data
+/// (squares); or the values themselves, out [cell][observable][caller's index of the station] (entries). A
+/// group of threads computes device_tile cells.
 template <unsigned Bits>
 struct OverStations {
   using Sums = DeviceSums<Bits, double>;
   static constexpr int groups_at_once = 12;
   struct Shared {
-    PairCell cell[device_tile];  // [thread]
+    PairCell cell[device_tile];  // the cell of each thread
     double at[3][device_tile];
   };
   struct Thread {
@@ -206,7 +208,7 @@ struct OverStations {
   PairsView pairs;
   Asked asked;
   std::size_t first_cell, last_cell, observables;
-  View<const double> weight;             ///< [observables][channels]
+  View<const double> weight;             ///< [observables][channels] weights of Observable
   View<const double> data;               ///< [observables][stations in device order, padded with zeros]
   View<const std::uint32_t> station_of;  ///< [stations] the caller's index
   View<double> out;
@@ -248,7 +250,8 @@ struct OverStations {
   }
 };
 
-/// Computes sums [part][observable][caller's index of the station] from the sums of channels.
+/// Computes sums [part][observable][caller's index of the station] from the sums of channels, `partial` of
+/// OverCells, with the observables' weights [observables][channels]. row: stations, padded to whole groups
 struct Observe {
   View<const double> partial, weight;
   View<const std::uint32_t> station_of;
@@ -288,7 +291,7 @@ MultipoleTables tables_for_pairs() {
   return tables;
 }
 
-/// A pair that the host computes: its entries, one for each observable.
+/// A pair of a station and a cell that the host computes: its entries of G, one for each observable.
 struct NearPair {
   std::uint32_t station, cell;
   std::vector<double> entries;

@@ -37,8 +37,8 @@ struct FarCluster {
   std::uint32_t cluster, order;
 };
 
-/// Evaluates expansions at a group of stations; a group of threads evaluates every `slices`-th of the group's
-/// list. Lengths in the coefficients are in units of 1 / inverse_unit.
+/// Evaluates expansions at groups of stations. A group of threads computes one group of stations, and one
+/// slice of its list: every `slices`-th expansion. The coefficients' unit of length is 1 / inverse_unit m.
 struct ExpansionField {
   struct Shared {
     GatheredHarmonics table[gathered_count(most_order)];
@@ -54,7 +54,7 @@ struct ExpansionField {
   DeviceStations stations;
   View<const DeviceCluster> clusters;
   View<const ComplexNumber> coefficients;  ///< [expansions][harmonic_count(order)]
-  View<const std::uint64_t> start;         ///< [groups of stations + 1]
+  View<const std::uint64_t> start;         ///< [groups of stations + 1] offsets in list
   View<const FarCluster> list;
   View<double> sums;  ///< [slices][channel_count][stations]
   std::uint32_t groups;
