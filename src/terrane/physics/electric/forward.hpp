@@ -42,7 +42,7 @@ struct DirectCurrentData {
 struct Medium {
   std::vector<double> conductivity;   ///< S/m; in anisotropic media, along easting
   std::vector<double> quadrature;     ///< S/m, imaginary part
-  std::vector<double> chargeability;  ///< V/V, below 1; `conductivity` is then the value after long currents
+  std::vector<double> chargeability;  ///< V/V, below 1; `conductivity` is then that of long-lasting currents
   std::vector<double> ground;         ///< fraction of the cell that is not air (grid/ground.hpp)
   /// Conductivity and quadrature along northing and up, S/m; empty: as along easting.
   std::vector<double> conductivity_north = {}, conductivity_up = {};

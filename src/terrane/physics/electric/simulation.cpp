@@ -309,7 +309,7 @@ std::string warning_of_total(const TensorMesh& mesh, const Electrodes& electrode
 /// differences of such potentials; else "".
 std::string warning_of_slopes(const Medium& medium, const Electrodes& electrodes) {
   constexpr double left = 0.0015;  // relative error of a potential, with two cells between electrodes
-  constexpr double much = 0.045, nothing = 1;  // errors of ΔV: least to warn of; above, ΔV is near zero
+  constexpr double much = 0.045, nothing = 1;  // relative errors of ΔV: range to warn of
   if (medium.ground.empty() || electrodes.place.empty()) return "";
   double low = INFINITY, high = -INFINITY;
   for (const auto& p : electrodes.place) low = std::min(low, p.u), high = std::max(high, p.u);

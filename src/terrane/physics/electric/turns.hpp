@@ -20,8 +20,8 @@ class Turns {
   /// Called on rank 0 with the values from Find, electrode by electrode in the given order.
   using Take = std::function<void(std::size_t electrode, const Solved& solved, std::vector<double> found)>;
 
-  /// Called on all ranks for each electrode: rank `from` has further results, and sends them to the other
-  /// ranks.
+  /// Called on all ranks for each electrode: rank `from` has further results of its solve, and
+  /// sends them to the other ranks.
   using Deal = std::function<void(std::size_t electrode, int from)>;
 
   /// Collective over the ranks of `groups`, which pass the same problem. All reference arguments must outlive

@@ -15,8 +15,8 @@ namespace terrane::electromagnetic {
 
 namespace {
 
-/// Vertical cells per skin depth for each horizontal one: the widths of cells cause smaller errors than their
-/// heights.
+/// Number of cells per skin depth vertically, divided by that horizontally: the widths of cells cause smaller
+/// errors than their heights.
 constexpr double upright_per_across = 1.6;
 constexpr std::size_t most_columns = 40;
 

@@ -13,8 +13,8 @@
 
 namespace terrane::electromagnetic {
 
-/// same: the mesh specified in the job. Planned meshes are single: one mesh for all solves; or one mesh for
-/// each frequency, each source, or each pair of both.
+/// same: the mesh specified in the job, for all solves. Planned meshes: single: one for all solves;
+/// frequency, source, both: one for each frequency, each source, or each pair of a source and a frequency.
 enum class Gridding { same, single, frequency, source, both };
 inline constexpr std::string_view griddings[] = {"same", "single", "frequency", "source", "both"};
 

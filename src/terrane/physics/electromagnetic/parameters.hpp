@@ -7,9 +7,9 @@
 
 namespace terrane::electromagnetic {
 
-/// Whether the preconditioner has Jacobi steps before and after the multigrid cycles: an iteration then takes
-/// twice the work, and if conductivities differ by decades from cell to cell, a third of the iterations
-/// suffices. automatic: from the 31st iteration of a solve on.
+/// Whether the preconditioner has Jacobi steps before and after the multigrid cycles. With these steps an
+/// iteration takes twice the work; but if conductivities differ by decades from cell to cell, a third of the
+/// iterations suffices. automatic: from the 31st iteration of a solve on.
 enum class Rough { automatic, never, always };
 inline constexpr std::array<std::string_view, 3> rough_names{"auto", "never", "always"};
 

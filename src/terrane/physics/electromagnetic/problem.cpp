@@ -400,7 +400,7 @@ void Problem::warn_of_walls(std::vector<std::string>& lines) const {
     }
   if (plane)
     for (const auto& p : receivers) look(p);
-  // In a good conductor waves decay before they reach a near bottom; then the bottom does not count.
+  // Waves decay before they reach a bottom more than three skin depths deep: such a bottom does not count.
   double died = 0;
   const std::size_t i = cell_of(mesh.easting(), receivers.front()[0]),
                     j = cell_of(mesh.northing(), receivers.front()[1]);
@@ -426,6 +426,8 @@ void Problem::warn_of_walls(std::vector<std::string>& lines) const {
 }
 
 // Warns of dipoles near a contrast above or below: their vertical current acts at the middle of the cell.
+// alike: least ratio of conductivities at a contrast; some: least distance of a dipole from the middle,
+// relative to its distance from the contrast.
 void Problem::warn_of_upright(std::vector<std::string>& lines) const {
   constexpr double alike = 1.5, some = 0.25;
   const auto& up = mesh.up();

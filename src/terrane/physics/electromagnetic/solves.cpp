@@ -413,7 +413,9 @@ void Solves::iterate(Solve& done) {
   if (!done.converged() && plain_first && done.reason != solve::Reason::not_finite)
     go(true, p.most_iterations - done.iterations);
   // Receivers whose field is below the rounding error of the strongest field never converge; and at low
-  // frequencies rounding may keep the residual above its tolerance long after receivers have converged.
+  // frequencies rounding may keep the residual above its tolerance long after receivers have converged. So a
+  // solve that stagnates has converged if its residual is of the order of rounding errors and receivers have
+  // hardly changed for `long_since` iterations.
   constexpr int long_since = 20;
   constexpr double of_rounding = 1e-6;
   const bool settled = settled_ >= long_since && done.residual <= of_rounding;

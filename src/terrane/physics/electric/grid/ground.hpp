@@ -1,11 +1,11 @@
 // The ground below an uneven surface: the fraction of each cell that is ground, and the conductivity of cells
 // that the surface cuts.
 //
-// The conductivity of a cut cell is f σ_ground, f its fraction of ground, and that of air 1e-8 of the
-// ground's mean. With electrodes at their true heights, the error of the potential four cells away on a slope
-// of 1:2 is 1.5 %, and 0.3 % with cells half as wide; a surface made of whole cells, as stairs, would move
-// the electrodes. The geometric factor is computed for a homogeneous ground on the same mesh, so that most of
-// this error cancels.
+// The conductivity of a cut cell is f σ_ground, f its fraction of ground; the conductivity of air is 1e-8 of
+// the ground's mean. With electrodes at their true heights, the error of the potential four cells away on a
+// slope of 1:2 is 1.5 %, and 0.3 % with cells half as wide; a surface made of whole cells, as stairs, would
+// move the electrodes. The geometric factor is computed for a homogeneous ground on the same mesh, so that
+// most of this error cancels.
 #pragma once
 
 #include <functional>

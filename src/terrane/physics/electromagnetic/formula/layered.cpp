@@ -305,7 +305,7 @@ using Place = std::array<double, 3>;
 /// Offset from source `from` to receiver `to`; shifted sideways if the receiver is almost vertically above or
 /// below.
 Offset aside(const Place& from, const Place& to) {
-  constexpr double least = 1e-5;  // least ratio to the vertical distance; fields change by this part
+  constexpr double least = 1e-5;  // least ratio of horizontal to vertical offset; fields change as little
   const double e = to[0] - from[0], n = to[1] - from[1], rho = std::hypot(e, n),
                nearest = least * std::max(std::abs(to[2] - from[2]), 1e-6);
   return rho > nearest ? Offset{rho, e / rho, n / rho} : Offset{nearest, 1, 0};
@@ -414,7 +414,7 @@ class Straight {
     const double sigma = std::max(std::abs(layer_at(earth_, in_conductor(earth_, middle)).horizontal),
                                   std::abs(layer_at(earth_, receiver_[2]).horizontal)),
                  skin = 503.292 / std::sqrt(sigma * hertz_);
-    constexpr double seen = 20;  // skin depths; fields from farther away travel through other layers
+    constexpr double seen = 20;  // skin depths; from farther away, fields come through other layers
     return length < 2 * skin || away > seen * skin;
   }
   void add(double begin, double end, DipoleField& out) const {

@@ -515,7 +515,7 @@ struct EdgeProductInside {
   }
 };
 
-/// v = α u + β v; v is not read where β = 0.
+/// v = α u + β v. add: whether β is not zero; if it is zero, v is not read.
 struct Blend {
   Number alpha, beta;
   bool add;

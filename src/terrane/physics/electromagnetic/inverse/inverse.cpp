@@ -442,9 +442,9 @@ double error_of_impedances(const Config& job, const Survey& survey) {
 
 /// Settings for [simulation] of a planned mesh, if the job has none: cells for which the largest
 /// discretisation error of impedances is at most 0.8 of the data's uncertainty, and the mean error a fifth of
-/// the uncertainty.
-/// With n cells per skin depth vertically, errors of impedances over layers are at most 0.4/n²
-/// (earth_widths.hpp).
+/// the uncertainty. With n cells per skin depth vertically, errors of impedances over layers are at most
+/// 0.4/n² (earth_widths.hpp). fewest, most: limits of the number of cells per skin depth horizontally; wide,
+/// narrow: growth of cells below the upper limit, and at it.
 std::string cells_for_errors(const Config& job, const Survey& survey, std::vector<std::string>& notes) {
   constexpr double share = 0.8, upright_per_across = 1.6, fewest = 2, most = 4, wide = 1.5, narrow = 1.3;
   const auto simulation = job.table("simulation");

@@ -16,7 +16,8 @@ struct Components {
 
 Components rows_of(const EdgeVector& x) { return {{x.e[0].row(), x.e[1].row(), x.e[2].row()}}; }
 
-/// The value of one sum over edges.
+/// The value of sum n over edges. first: [sum] index of its first term; axis, offset, weight: [term] the edge
+/// and its weight; values: [sum] real and imaginary part.
 struct Sample {
   Components from;
   View<const Index> first, axis, offset;
@@ -31,8 +32,8 @@ struct Sample {
   }
 };
 
-/// Adds the terms of one edge in order. edges: five numbers for each edge: axis, three indices, and the index
-/// of its first term.
+/// Adds the terms of edge n in order. edges: five numbers for each edge: axis, three indices, and the index
+/// of its first term. amount: [term] real and imaginary part.
 struct AddTo {
   solve::ComplexView<double> to[3];
   View<const Index> edges;
@@ -46,7 +47,7 @@ struct AddTo {
   }
 };
 
-/// Copies the value of one edge.
+/// Copies the value of edge n. axis, offset: [edge]; values: [edge] real and imaginary part.
 struct Take {
   Components from;
   View<const Index> axis, offset;
