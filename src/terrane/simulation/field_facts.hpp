@@ -17,12 +17,11 @@
 
 namespace terrane {
 
-/// Appends a value as numbers, without members that do not affect the bits of results; all = true: with
-/// these.
+/// Appends a value as numbers. Members that do not affect the bits of results are omitted, unless all = true.
 template <class T>
 void add_numbers(const T& value, std::vector<double>& numbers, bool all = false);
 
-/// Visitor: appends, by add_numbers(), every field that is sent to ranks.
+/// Visitor of a problem's fields: appends, by add_numbers(), every field that is sent to ranks.
 class NumbersOfFields {
  public:
   NumbersOfFields(std::vector<double>& numbers, bool all) : numbers_(numbers), all_(all) {}
@@ -57,7 +56,8 @@ void add_numbers(const T& value, std::vector<double>& numbers, bool all) {
   }
 }
 
-/// Visitor: makes one determinant for each key, and one hash for each group of carried() fields.
+/// Visitor of a problem's fields: makes one determinant for each key, and one hash for each group of
+/// carried() fields.
 class FingerprintFields {
  public:
   /// before: a prefix of the names of settings
@@ -128,7 +128,8 @@ void add_determinants(Fingerprint& fingerprint, std::string table, const Problem
   fingerprint.insert(fingerprint.end(), all.begin() + 1, all.end());  // the first entry, the program, exists
 }
 
-/// Visitor: adds every setting that is a number or a word to the report's facts, without a line of text.
+/// Visitor of a problem's fields: adds every setting that is a number or a word to the report's facts,
+/// without a line of text.
 class ReportFields {
  public:
   explicit ReportFields(RunFacts& facts) : facts_(facts) {}

@@ -139,8 +139,8 @@ void project_gradients(NormalEquations& equations, Place& place) {
   }
 }
 
-/// Phase 2: s and A s from conjugate gradients on the free cells; stops when a step lowers q by less than η
-/// times the best step.
+/// Phase 2 (bounded.hpp): s, the sum of the steps of conjugate gradients on the free cells, A s and W G s.
+/// Stops when a step lowers q by less than η times as much as the best step.
 void conjugate_on_face(NormalEquations& equations, const Place& place, double eta, double floor, int most,
                        Progress* progress, std::vector<double>& s, std::vector<double>& a_s,
                        std::vector<double>& w_s) {

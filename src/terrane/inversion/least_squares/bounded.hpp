@@ -8,9 +8,9 @@
 //   1. at most 10 gradient projections: the direction is −D g_P; the step of steepest descent is halved until
 //      the projected point decreases q enough; ends when the set of cells on bounds is constant, or q hardly
 //      decreases
-//   2. conjugate gradients on the free cells, until a step hardly decreases q; then a projected line search
-//      along the sum of these steps; phase 2 is repeated with a smaller tolerance if the whole sum was
-//      possible and no cell on a bound can lower q by leaving it
+//   2. conjugate gradients on the free cells (those not on a bound), until a step hardly decreases q; then a
+//      projected line search along the sum of these steps; phase 2 is repeated with a smaller tolerance if
+//      the whole sum was possible and no cell on a bound can lower q by leaving it
 // Both phases are repeated until the projected gradient has fallen by `tolerance`. Each step of the conjugate
 // gradients takes a product with G, and so does each projection that changes the direction of a step.
 #pragma once

@@ -45,11 +45,11 @@ struct Problem {
 };
 
 enum class Weighting { none, depth, distance, sensitivity };
-/// How β is chosen: such that φ_d = χ N; a given value; the minimum of generalised cross-validation; the
-/// corner of the L-curve.
+/// How β is chosen. discrepancy: such that φ_d = χ N; fixed: the given value; gcv: at the minimum of
+/// generalised cross-validation; l_curve: at the corner of the L-curve.
 enum class Choice { discrepancy, fixed, gcv, l_curve };
-/// data_space: Lanczos for all β at once, then GPCG if there are bounds. model_space: conjugate gradients
-/// with the usual cooling of β, for comparison.
+/// data_space: Lanczos for all β at once, then GPCG (bounded.hpp) if there are bounds. model_space: conjugate
+/// gradients with the usual cooling of β, for comparison.
 enum class Solver { data_space, model_space };
 
 struct Settings {

@@ -74,7 +74,7 @@ class CrossGradient final : public Coupling {
   template <class Difference>
   Sides sides(std::size_t c, const Difference& difference) const;
   Sides sides_of_other(std::size_t c) const;
-  /// factor · V |g × a|² of a cell, mean over its corners; a: differences of the other model.
+  /// factor · V |g × a|² of cell c, mean over its corners; g, a: differences of this and of the other model.
   double form(const Sides& g, std::size_t c) const;
   /// Half the derivative of form() with respect to the differences g.
   Sides flux(const Sides& g, std::size_t c) const;

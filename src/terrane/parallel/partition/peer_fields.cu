@@ -25,9 +25,9 @@ constexpr std::uint64_t minutes = 10;
 struct Meeting {
   unsigned* there[most_neighbours];  ///< flags in the neighbours' memory: number of the last meet() that this
                                      ///< rank has reached
-  const unsigned* here[most_neighbours];
-  int count;
-  unsigned* meetings;
+  const unsigned* here[most_neighbours];  ///< flags in this rank's memory, set by the neighbours
+  int count;                              ///< number of neighbours
+  unsigned* meetings;                     ///< number of the last meet() of this rank
   Patience patience;
 };
 

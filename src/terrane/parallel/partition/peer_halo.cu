@@ -30,6 +30,7 @@ struct Move {
   T* packed;
   Index to_second;
 };
+/// The data of the kernel: the field, its boxes to send, out [outs], and to receive, in [ins].
 template <class T>
 struct BringFromPeers {
   View<T, 3> field;

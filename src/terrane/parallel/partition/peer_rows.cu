@@ -33,6 +33,7 @@ struct Sent {
   Unit* landing;
   Index to_second;
 };
+/// The data of the kernel. from, to: as for bring(); sent: [ranks]; landed: this rank's first receive buffer.
 struct BringRows {
   const Unit* from;
   Unit* to;

@@ -142,9 +142,10 @@ inline bool can_be_shared(const Cartesian<3>& cut) {
   return true;
 }
 
-/// Lists of one axis of a level whose network is a product (product_network.hpp): conductances along the
-/// axis, factors across it, and the weights by which a removed point is interpolated from the points below
-/// and above. `there` contains the four lists on the device, one after the other.
+/// Lists of one axis of a level whose network is a product (product_network.hpp): factors g of links along
+/// the axis, factors m of points for links across it, and the weights by which a removed point is
+/// interpolated from the points below and above. `there` contains the four lists on the device, one after the
+/// other.
 template <class T>
 struct AxisLists {
   std::vector<double> along, across, below, above;

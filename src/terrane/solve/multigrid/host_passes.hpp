@@ -45,6 +45,7 @@ struct PassDown {
   PlacesOfRemoved removed = {};
 };
 
+/// The pass up: adds the interpolated correction to u, and smooths. next: u after both steps of the smoother.
 template <class V, class W, class A>
 struct PassUp {
   A a;
