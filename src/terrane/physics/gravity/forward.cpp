@@ -268,8 +268,9 @@ void put_into(Report& report, const Verification& check) {
         "verified against the direct sum: quadruple precision would have taken too long");
 }
 
-/// Bytes that a run may allocate. Free memory is queried before planning, because planning allocates some of
-/// it; a small run has no limit.
+/// Bytes that a run may allocate. If the job sets no limit: the free memory, which is queried before
+/// planning, because planning allocates some of it; a run with at most `large` prisms and stations together
+/// has no limit.
 std::size_t budget_of(const Parameters& parameters, std::size_t prisms_and_stations) {
   constexpr std::size_t large = 100000;
   if (parameters.memory > 0) return parameters.memory;

@@ -51,8 +51,8 @@ struct Record {
   Values temperature;
   IndexBox<3> part;
   View<const Index> cells;  // [receiver] indices k, j, i of its cell: up, north, east
-  View<double> series;
-  std::size_t row, count;
+  View<double> series;      // [rows, receivers], K; a row for each time
+  std::size_t row, count;   // count: number of receivers
   TERRANE_FN void operator()(std::size_t n) const {
     const Index k = cells[3 * n], j = cells[3 * n + 1], i = cells[3 * n + 2];
     if (part.contains(k, j, i)) series[row * count + n] = temperature(k, j, i);

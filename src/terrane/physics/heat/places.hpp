@@ -5,11 +5,11 @@
 //
 //   Σ w = 1    Σ w (x − s) = 0    Σ w (x − s)² = σ²
 //
-// The first equation conserves heat, the second the centre of the heat. σ² is the same along all axes: the
-// least for which no weight is negative. So the spread is isotropic, and at a distance acts as a point does,
-// because a temperature with ∇²T = 0 equals its mean over any ball (Gauss): the error is of fourth order in
-// the ratio of cell width to distance. A source in a single cell would have an error of first order. For a
-// point at the centre of a cell σ = 0, and this cell has weight 1.
+// The first equation conserves heat, the second the centre of the heat; σ² is the spread. σ² is the same
+// along all axes: the least for which no weight is negative. So the spread is isotropic, and at a distance
+// acts as a point does, because a temperature with ∇²T = 0 equals its mean over any ball (Gauss): the error
+// is of fourth order in the ratio of cell width to distance. A source in a single cell would have an error of
+// first order. For a point at the centre of a cell σ = 0, and this cell has weight 1.
 //
 // If the rock changes between the three cells, the two cells whose centres enclose the point have weights
 // according to the thermal resistance ∫dx/k from the point to each centre, because heat flow and temperature

@@ -277,7 +277,8 @@ class Marcher {
     for (int a = 0; a < 3; ++a)
       if (!medium_.nodes().flat(a) && equations_.beside_shot(x, a) && !comes_along(x, a))
         still_ |= std::size_t{1} << a;
-    // Its time also depends on neighbours of the upwind node: all octants may have changed.
+    // If the shot lies beside the node, its time also depends on neighbours of the upwind node, so that the
+    // times from all octants may have changed.
     if (still_ != 0 || (known >> 9 & 7) != 0) changed = all_octants;
     const double had = front_.tau[node];
     const bool own =

@@ -7,8 +7,8 @@
 //   h = √(3 ε) L in smooth rock; if there are bodies or layers, ε L, but at most a quarter of the thinnest
 //   of these
 //
-// between L/400 and L/30. Faces are placed at interfaces of layers. For a survey on a line the mesh has one
-// cell across the line.
+// but h is never below L/400 or above L/30. Faces are placed at interfaces of layers. For a survey on a line
+// the mesh has one cell across the line.
 #pragma once
 
 #include "terrane/job/mesh_plan.hpp"

@@ -109,7 +109,7 @@ constexpr double seconds_per_device_pair = 7e-12, seconds_per_device_entry = 1.3
 // Seconds of an iteration without its products with G: per cell, for vectors on the host; per operation of
 // the regulariser's inverse, on one core and on an H200.
 constexpr double seconds_per_cell = 8e-9, seconds_per_operation = 5e-11, seconds_per_device_operation = 1e-13;
-constexpr double inverses_without_exact_one = 10;  // iterations of Regulariser::solve() if it is not exact
+constexpr double inverses_without_exact_one = 10;  // iterations of Regulariser::solve() if !exact()
 constexpr double least_for_a_tree = 1e7;           // entries of G; below, other storages are fast enough
 constexpr double least_for_fmm = 1e9;              // entries of G; above, fast multipoles are considered
 constexpr double expected_products = 60;           // with each of G and Gᵀ in an inversion without bounds
@@ -149,7 +149,8 @@ void check_stations(const SensitivityColumns& source, std::vector<std::string>& 
                     inside.size(), up.size(), inside.front() + 1, up[inside.front()]));
 }
 
-// Most groups of stations on a lattice; each has one height and one position within cells.
+// Most groups of stations for which a lattice is used; the stations of a group have the same height and the
+// same position within their cells.
 constexpr std::size_t most_groups = 8;
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {

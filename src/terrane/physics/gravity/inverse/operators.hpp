@@ -17,9 +17,13 @@
 
 namespace terrane::gravity::inverse {
 
-/// How G is stored. automatic: the fastest that fits in memory: by FFT if cells and stations form a lattice,
-/// all entries in single precision, no entries (computed anew for each product), or clusters of cells by a
-/// tree or by fast multipoles.
+/// How G is stored.
+///   automatic  the fastest of lattice, tree, fmm, single and none that fits in memory
+///   lattice    the terms of its FFT, if cells and stations form a lattice
+///   tree, fmm  clusters of cells, by a tree or by fast multipoles
+///   dense      all entries in memory, in double precision; single: in single precision
+///   disk       all entries in a file, in single precision
+///   none       no entries; they are computed anew for each product
 enum class Storage { automatic, lattice, tree, fmm, dense, single, disk, none };
 
 struct StorageSettings {

@@ -26,7 +26,7 @@ constexpr double rounding_of_pairs = 4e-15, rounding_of_sums = 5e-16;
 constexpr double finest_promise = 1e-14;  // a smaller requested accuracy means "as accurate as possible"
 constexpr double lost_to_best = 1e-12;    // floor above which a run warns, if that was requested
 // Least ratio of contributions to their sum at which a run warns that truncation errors of pairs remain.
-// These errors add up to less than accuracy · S / 200 (measured; S: magnitude.hpp).
+// By measurement these errors add up to less than accuracy · S / 200 (S: magnitude.hpp).
 constexpr double truncations_that_cancel = 1e3;
 // Times on one core.
 constexpr double seconds_per_pair = 8e-9, seconds_per_prism = 100e-9, seconds_per_station = 3e-6;

@@ -59,7 +59,7 @@ class DeviceSources {
     std::uint32_t common_shape = 0;
     TileCoefficients<Real> common{};
   };
-  /// The different shapes of prisms.
+  /// One entry for each different shape of prisms, among the tiles whose prisms all have one shape.
   struct Shapes {
     std::vector<MultipoleCoefficients> coefficients;
     std::vector<double> length;  // unit of length of the tiles of each shape
@@ -120,7 +120,7 @@ class DeviceTileSum {
   /// The tiles that each group of stations interacts with.
   struct Lists {
     std::uint32_t chunks = 1;
-    std::vector<std::uint64_t> start;  ///< offsets in `tile`; empty: every group has all tiles, in chunks
+    std::vector<std::uint64_t> start;  ///< offsets in `tile`; empty: each group interacts with all tiles
     std::vector<std::uint32_t> tile;
   };
   /// Bytes of device memory that run() needs per group of stations if few tiles are near.
@@ -164,7 +164,7 @@ class DeviceTileSum {
 
 /// The common part of all sums over tiles on a device: prisms and stations are stored there, and parts of
 /// 1024 stations are summed, as many at once as fit. While the device computes a batch of parts, another
-/// thread passes on the sums of the batch before.
+/// thread passes the sums of the previous batch to the caller.
 class DeviceSummation : public Summation {
  public:
   std::size_t parts() const final;
