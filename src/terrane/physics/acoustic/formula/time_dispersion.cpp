@@ -136,7 +136,8 @@ class SpectrumAt {
   HostFft fft_;
 };
 
-/// Continues a trace past its end e by (2 x_e − x_{e−r}) t_r, r = 1 …, with a taper t from 1 to 0.
+/// Continues a trace x beyond its last sample, number e, by x_{e+r} = (2 x_e − x_{e−r}) t_r, r = 1 …: its
+/// mirror image about that sample, times a taper t from 1 to 0.
 class Continued {
  public:
   explicit Continued(std::size_t samples) : samples_(samples), fading_(std::min(samples / 8, samples - 1)) {

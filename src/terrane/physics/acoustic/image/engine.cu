@@ -78,9 +78,10 @@ struct Correlate {
   }
 };
 
-/// The images in a VTI or TTI medium. There the matrix C (problem.hpp) has no inverse for ε = δ, so the
-/// second time difference is that of the adjoint wave. By its equation this is v² (H p̃, V q̃) on the mesh,
-/// which absorbing layers do not affect; the terms of its sources are added by Sources::put_into_kernel().
+/// The images in a VTI or TTI medium. There the matrix C (problem.hpp) has no inverse for ε = δ, so
+/// v² C⁻¹a of the adjoint wave (a: its second time difference) is computed from its wave equation: as
+/// v² (H p̃, V q̃) on the mesh, which absorbing layers do not affect. The terms of the adjoint wave's sources
+/// are added by Sources::put_into_kernel().
 template <class T>
 struct CorrelateWithAxis {
   View<const T, 3> p, q;  // fields of the source's wave

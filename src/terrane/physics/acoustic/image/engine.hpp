@@ -10,7 +10,7 @@
 // and the image at h = 0 has most of the energy.
 //
 // In a VTI or TTI medium J uses the second time differences a of both p and q. Jᵀ uses those of the adjoint
-// wave instead, from its wave equation: Σ C⁻¹a · (p̃, q̃) = Σ v² (H p̃ + 2f̃/3, V q̃ + f̃/3) · (p, q).
+// wave instead, from its wave equation: Σ v² C⁻¹a · (p̃, q̃) = Σ v² (H p̃ + 2f̃/3, V q̃ + f̃/3) · (p, q).
 // f̃: the source term of the adjoint wave, from r; C, H, V: problem.hpp.
 //
 // Jᵀ is the exact adjoint for every boundary, because layers are symmetric up to a factor that is 1 on the

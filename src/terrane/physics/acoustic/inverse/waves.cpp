@@ -103,8 +103,9 @@ std::vector<double> Shots::adjoint(std::span<const double> velocity, std::span<c
 
 namespace {
 
-/// The number of samples, −most … most, by which the computed trace is later than the observed one.  apart:
-/// distance of consecutive samples in both arrays
+/// The lag, −most … most samples, at which the correlation of both traces is largest; positive if the
+/// computed trace is later. Gaps (NaN) count as zero.  apart: array elements from one sample of a trace to
+/// the next
 Index lag_of(const double* computed, const double* observed, Index samples, Index apart, Index most) {
   const auto number = [](double value) { return std::isnan(value) ? 0 : value; };
   Index late = 0;

@@ -555,7 +555,7 @@ struct DensityCut {
     return static_cast<unsigned>((tail - head + planes - 1) / planes);
   }
   struct Block {
-    unsigned j, i;
+    unsigned j, i;      ///< indices of the tile along north and east
     Index first, last;  ///< planes first ≤ k < last
   };
   /// The nth block, from below, between the planes head and tail.
@@ -674,7 +674,7 @@ auto with_density_tile(const Use& use) {
 
 /// The number of planes per block for which the estimated time is least: each multiprocessor computes its
 /// blocks one after the other, and the start of a block takes as long as `before` planes.  tiles: number of
-/// tiles, those with absorbing layers counted with a weight; most: greatest number of planes
+/// tiles, those with absorbing layers along north or east counted as 1½; most: greatest number of planes
 inline Index density_planes(Index planes, Index tiles, Index most) {
   int device = 0, at_once = 1;
   detail::cuda::check(cudaGetDevice(&device), "cudaGetDevice");

@@ -75,7 +75,8 @@ __device__ __forceinline__ void wait_for_fours() {
 #endif
 }
 
-/// The position of a thread's nodes in its block's tile: column and row of the first.
+/// The position of a thread's nodes: column and row of the first, in its block's tile (`own`), in the rows
+/// south and north of the tile (`beside_north`), or in the columns west and east of it (`beside_east`).
 struct TiltedPlace {
   using Shape = TiltedTile;
   int thread, column, row;
