@@ -2,19 +2,21 @@
 //
 // The stations form a tree of their own: the tiles of the compact order, cut in halves again and again. Both
 // trees are traversed together. If a cluster is far enough from a box of stations, its multipole expansion is
-// added to the local expansion about the centre of the box. Local expansions are shifted from each box to its
-// children, and evaluated once at each tile of stations. Clusters that are too near are computed as by the
-// tree (tree/): by a multipole expansion at the tile, or pair by pair. So the work is proportional to prisms
-// plus stations.
+// translated to the local expansion about the centre of the box. Local expansions are shifted from each box
+// to its children, and evaluated once at each tile of stations. Clusters that are too near are computed as by
+// the tree (tree/): by a multipole expansion at the tile, or pair by pair. So the work is proportional to
+// prisms plus stations.
 //
-// Error of a multipole expansion of order p about c, translated to a local expansion about t, R = |t − c|:
-// terms of degree n ≤ p in the source and j in the station are kept if n + j ≤ p + 2. The neglected terms of
-// the k-th derivatives (k = 0, 1, 2 for V, g, Γ) have degree N = n + j ≥ p + 1 + k in the Taylor series of
-// 1/|R + x − y|. So with the radii σ of the box and s of the cluster, q = (σ + s)/R, n = p + 1, c_k as in
-// tree.cpp and b_n the moments of the cluster
-//   error ≤ Σ|m| / R^(k+1) · c_k(n) ((σ + s b_n^(1/n))/R)^n / (1 − q c_k(n + 1)/c_k(n))
-// (Minkowski: the n-th mean of |x − y| over the cluster is at most |x| plus that of |y|). This is the bound
-// of the tree with both radii in place of one, and the tolerance is the same. docs/theory/fast.md.
+// Error of a multipole expansion of order p about c, translated to a local expansion about t:
+//   terms of degree n ≤ p in the source y (from c) and j in the station x (from t) are kept if n + j ≤ p + 2;
+//   neglected terms of the k-th derivatives (k = 0, 1, 2 for V, g, Γ) have degree n + j ≥ p + 1 + k in the
+//   Taylor series of 1/|t − c + x − y|.
+// With R = |t − c|, the radii σ of the box and s of the cluster, q = (σ + s)/R, N = p + 1, Σ|m| the mass of
+// the cluster, b_N its moment (Tree::moment_bounds()) and c_k of Tree::serving_order() in tree.cpp
+//   error ≤ Σ|m| / R^(k+1) · c_k(N) ((σ + s b_N^(1/N))/R)^N / (1 − q c_k(N + 1)/c_k(N))
+// because, by Minkowski's inequality, the N-th mean of |x − y| over the cluster is at most |x| plus that of
+// |y|. It is the tree's bound with both radii in place of one. The tolerance is the tree's.
+// Derivation: docs/theory/fast.md.
 #pragma once
 
 #include <cstdint>
@@ -95,6 +97,7 @@ class Fmm final : public Summation {
     Tree::Tolerance tolerance{};
     bool leaf() const { return children == 0; }
   };
+  /// A cluster whose expansion is used, and the order that is accurate enough.
   struct Serving {
     std::uint32_t cluster;
     int order;
@@ -169,7 +172,7 @@ class Fmm final : public Summation {
   int added_ = 0;  // degrees beyond the order of multipoles
   std::vector<Cell> cells_;
   std::vector<std::uint32_t> parts_;  // index of each part's cell
-  std::vector<float> norms_;          // [expansions][order + 2] b_n^(1/n)
+  std::vector<float> norms_;  // [expansions][order + 2] b_n^(1/n) of the error bound, n = 0 .. order + 1
   double collect_work_[most_order + 1] = {};
   double pair_work_ = 0, close_pair_work_ = 0;
   bool at_stations_ = true;  // whether a multipole expansion may be evaluated at stations

@@ -1,14 +1,15 @@
 // Local expansions: the field of far sources, for the stations of one box.
 //
-//   V(t + σ x) = (1/σ) Σ_j L_j H_j(x),   |x| ≤ 1,   j = (a, b, c),  |j| ≤ J
+//   V(t + σ x) = (1/σ) Σ_j L_j H_j(x),   |x| ≤ 1,   j = (a, b, c),  |j| = a + b + c ≤ J
 //
-// L_j = ∂^j V at the centre t, in units of σ. Since V is harmonic there, c = 0 and 1 suffice, as for
+// V: potential; t, σ: centre and scale of the box; J: degree of the expansion; L_j: ∂^j V at t, with σ as the
+// unit of length. Since V is harmonic there, c = 0 and 1 suffice, as for
 // multipole expansions (tree/expansion.hpp), and the numbers are stored in the same order. H_j are the
 // harmonic polynomials with ∂^j H_j = 1 at 0 and all other such derivatives 0:
 //   |j| H_j = x H_(a−1,b,c) + y H_(a,b−1,c) + z ∂z H_j
 //   ∂z H_(a,b,1) = H_(a,b,0),   ∂z H_(a,b,0) = −H_(a−2,b,1) − H_(a,b−2,1)
-// A multipole expansion C of scale s about c gives
-//   L_j = Σ_k C_k (s/σ)^|k| D^(j+k) (1/|ξ|),   ξ = (t − c)/σ.
+// A multipole expansion with coefficients C_k and scale s about a centre x₀ (tree/expansion.hpp) gives
+//   L_j = Σ_k C_k (s/σ)^|k| D^(j+k) (1/|ξ|),   ξ = (t − x₀)/σ,   D: derivatives with respect to ξ
 // Sources: Greengard & Rokhlin, J. Comput. Phys. 73 (1987) 325; the bound on its error: fmm.hpp.
 #pragma once
 
@@ -48,8 +49,8 @@ struct ServedBox {
 };
 
 struct LocalKernels {
-  /// Adds the fields of all sources to local [coefficient_count(highest order + added)]: of each source the
-  /// terms |k| ≤ p, |j| + |k| ≤ p + added. The sources are in descending order p.
+  /// Adds the fields of all sources to local [coefficient_count(highest order + added)]. Of a source of order
+  /// p the terms |k| ≤ p, |j| + |k| ≤ p + added are used. The sources are sorted, highest p first.
   void (*collect)(std::span<const FarSource> sources, int added, const LocalPlace& place, double* local);
   /// Converts the expansion up to `degree` to another centre and scale: to [coefficient_count(degree)].
   void (*shift)(const LocalPlace& from, int degree, const double* local, const LocalPlace& place, double* to);
@@ -61,7 +62,7 @@ struct LocalKernels {
   // clusters gather expansions (ExpansionKernels::move), and clusters pass factors to their children as boxes
   // do (shift), with the signs of all centres changed.
   /// Transpose of collect: adds to a cluster's factors [coefficient_count(boxes' highest order)]. The boxes
-  /// are in descending order; each is used up to its own order.
+  /// are sorted, highest order first; the factors of each are used up to its own order.
   void (*gather)(std::span<const ServedBox> boxes, int added, const LocalPlace& cluster, double* factors);
   /// Transpose of evaluate: adds to factors [coefficient_count(degree)].  weights: [10][tile_size], 0 beyond
   /// the stations

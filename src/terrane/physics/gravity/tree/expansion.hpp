@@ -1,7 +1,10 @@
 // Multipole expansions of clusters of prisms, and the kernels that compute, translate and evaluate them.
 //
-//   V(x) = (1/s) Σ_k C_k D^k (1/|ξ|),   ξ = (x − c)/s,   k = (a, b, c),  |k| ≤ P
-//   C_k  = (−1)^|k| / k! · ∫ ρ η^k dv,  η = (y − c)/s
+//   V(x) = (1/s) Σ_k C_k D^k (1/|ξ|),   ξ = (x − x₀)/s,   k = (a, b, c),  |k| = a + b + c ≤ P
+//   C_k  = (−1)^|k| / k! · ∫ ρ η^k dv,  η = (y − x₀)/s
+//
+// V: potential for G = 1 at the station x; x₀, s: centre and scale of the cluster; P: order of the expansion;
+// ρ: density at the point y of the prisms; D: derivatives with respect to ξ; k! = a! b! c!.
 //
 // Since 1/r is harmonic, ∂z² = −∂x² − ∂y²: every C_k with c ≥ 2 is folded into those with c = 0 and 1, which
 // leaves (P + 1)² numbers. They are stored by degree, n² + a for (a, n − a, 0) and n² + n + 1 + a for
@@ -61,9 +64,9 @@ struct ExpansionKernels {
   /// order of Channel, G = 1.
   void (*evaluate)(const Expansion&, int order, bool tensor, const StationTile&, double* sums);
   /// Adds the prisms index[0 .. count − 1], or the first `count` if index is null, to coefficients
-  /// [coefficient_count(order)] about the centre; and to radial [order / 2 + 2] bounds of their absolute
-  /// moments, Σ |m| |η|^(2i) (the mean over the corners of each prism, which is not less than that over its
-  /// volume). coefficients or radial may be null.
+  /// [coefficient_count(order)] about the centre. Adds to radial [order / 2 + 2], for i = 0, 1, …, bounds of
+  /// the absolute moments Σ |m| |η|^(2i) of their masses m: |η|^(2i) is the mean over the corners of a prism,
+  /// which is not less than the mean over its volume. coefficients or radial may be null.
   void (*gather)(const PrismColumns&, const std::uint32_t* index, std::size_t count,
                  const double (&centre)[3], double scale, int order, double* coefficients, double* radial);
   /// Adds an expansion, translated to another centre and scale.

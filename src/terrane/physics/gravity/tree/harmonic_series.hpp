@@ -1,12 +1,15 @@
 // An observable of a cluster as one series in solid harmonics: the form for sensitivity matrices, in which
 // few observables are evaluated many times.
 //
-//   value(x) = Σ_n Σ_m Re(N_nm F_nm(ξ)),   ξ = (x − c)/s,   F_nm = ∂z^(n−m) ∂₊^m (1/|ξ|),   0 ≤ m ≤ n ≤ top
+//   value(x) = Σ_n Σ_m Re(N_nm F_nm(ξ)),   0 ≤ m ≤ n ≤ top,   ξ = (x − x₀)/s
+//   F_nm = ∂z^(n−m) ∂₊^m (1/|ξ|)
 //
-// An observable is a sum of derivatives of V = (1/s) Σ_k C_k D^k (1/|ξ|) (expansion.hpp), so N follows from C
-// in two steps: the derivatives, which shift C_k to higher k, then
+// x: station; x₀, s: centre and scale of the cluster; N_nm: complex numbers of the series; ∂± = ∂x ± i ∂y,
+// with respect to ξ. An observable is a sum of derivatives of V = (1/s) Σ_k C_k D^k (1/|ξ|) (expansion.hpp),
+// so N follows from C in two steps: the derivatives, which shift C_k to higher k, then
 //   ∂x = (∂₊ + ∂₋)/2,   ∂y = (∂₊ − ∂₋)/2i,   ∂₊∂₋ = −∂z²
-// Only the factor P_nm of F needs a recurrence in n, and it is real:
+// F_nm has a real factor P_nm; with (x, y, z) now the components of ξ, and r = |ξ|, only P_nm needs a
+// recurrence in n:
 //   F_nm = (2n − 1)!! P_nm (−(x + iy)/r²)^m / r,   P_mm = 1,
 //   P_(n+1)m = −(z/r²) P_nm − (n² − m²)/(4n² − 1) P_(n−1)m / r²
 // so a station needs five operations for each of the (top + 1)(top + 2)/2 terms; with Cartesian derivatives

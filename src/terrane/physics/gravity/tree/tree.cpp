@@ -1,6 +1,7 @@
-// Minimum cost: computing the expansions that are used needs (P + 1)(P + 2)(P + 3) / 6 operations per prism,
-// once; evaluating them needs about 15 (P + 2)² per cluster and pack of stations. The number of clusters per
-// station is of the order of log(prisms) / θ³.
+// Minimum cost for expansions of order P: computing them needs (P + 1)(P + 2)(P + 3) / 6 operations per
+// prism, once; evaluating them needs about 15 (P + 2)² per cluster and pack of stations. The number of
+// clusters per station is of the order of log(prisms) / θ³, with θ the ratio of a cluster's size to its
+// distance.
 #include "terrane/physics/gravity/tree/tree.hpp"
 
 #include <algorithm>
@@ -300,11 +301,12 @@ void Tree::make_expansions(std::span<const std::size_t> tiles, std::span<const T
   make_expansions(std::move(wanted), to, progress);
 }
 
-/// The lowest order that keeps every wanted kind within its tolerance at this distance from the centre; −1:
-/// no order up to the highest does. Neglected terms, of degree n = p + 1 and more, relative to Σ|m| / r^(k +
-/// 1), k = 0, 1, 2 for V, g, Γ:
-///   c_k(n) b_n (s/r)^n / (1 − q c_k(n + 1)/c_k(n)),  q = s/r,  c = 1, n + 1, √1.5 (n + 1)(n + 2)
-/// with b_n of moment_bounds(), s the scale of the cluster and r the distance.
+/// The lowest order p whose error is within the tolerance of V, g and Γ, those that are requested, at this
+/// distance r from the centre; −1: no order up to `highest` is. The error is bounded by that of the neglected
+/// terms, of degree n = p + 1 and more. Relative to Σ|m| / r^(k + 1), k = 0, 1, 2 for V, g, Γ, it is at most
+///   c_k(n) b_n q^n / (1 − q c_k(n + 1)/c_k(n)),   q = s/r
+///   c_0(n) = 1,   c_1(n) = n + 1,   c_2(n) = √1.5 (n + 1)(n + 2)
+/// with b_n of moment_bounds(), s the scale and Σ|m| the mass of the cluster.
 int Tree::serving_order(const Node& node, double distance, const Tolerance& tolerance, int highest) const {
   const double q = node.scale / distance;
   if (!(q < 0.95)) return -1;
@@ -371,9 +373,10 @@ void Tree::add_to(TileSums& sums, std::span<const Tolerance> tolerances, int hig
   sums.add_near();
 }
 
-/// Sums over clusters, with the nearest point of the box as station: Σ |m| / r^(k + 1), the largest that V, g
-/// and Γ (k = 0, 1, 2) could be if nothing cancelled; and the sum of the squares of the terms, whose root is
-/// the size of independent errors.
+/// Sums over clusters, with |m| the mass of a cluster and r its distance from the nearest point of the box:
+/// Σ |m| / r^(k + 1) estimates V, g and Γ (k = 0, 1, 2) as if no contributions cancelled. If every
+/// cluster has the same relative error, and these errors are independent, the error of the sum is this
+/// relative error times the root of the sum of the squared terms.
 Tree::AbsoluteFields Tree::absolute_fields(const Bounds& bounds) const {
   AbsoluteFields fields{};
   if (nodes_.empty()) return fields;

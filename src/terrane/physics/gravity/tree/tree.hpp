@@ -1,11 +1,11 @@
 // The tree: a hierarchy of clusters of prisms; the field of a distant cluster is that of one multipole
 // expansion.
 //
-// An octree over the prisms' centres. A prism much larger than a cell belongs to a coarser cell, so that it
-// does not enlarge the clusters of its small neighbours. At a tile of stations, a cluster is evaluated with
-// the lowest order whose error bound is small enough; if there is none, its children are tried. Leaves that
-// remain are summed pair by pair by the direct kernels, which treat stations inside and on prisms as the
-// direct method does. docs/theory/fast.md has the bound and measurements.
+// The hierarchy is an octree over the prisms' centres. A prism much larger than an octree cell belongs to a
+// coarser cell, so that it does not enlarge the clusters of its small neighbours. At a tile of stations, a
+// cluster is evaluated with the lowest order whose error bound is small enough; if there is none, its
+// children are tried. Leaves that remain are summed pair by pair by the direct kernels, which treat stations
+// inside and on prisms as the direct method does. docs/theory/fast.md has the bound and measurements.
 #pragma once
 
 #include <algorithm>
@@ -170,8 +170,8 @@ class Tree final : public Summation {
   const Expansions& made() const { return expansions_; }
   bool wants(int kind) const { return wanted_[kind]; }
   bool wants_tensor() const { return wanted_[2]; }
-  /// Bounds b_n of the absolute moments Σ |m| |η|^n / Σ |m| of a cluster with an expansion, n = 0 .. order +
-  /// 1.
+  /// Bounds b_n, n = 0 .. order + 1, of the absolute moments Σ |m| |η|^n / Σ |m| of a cluster with an
+  /// expansion. m: masses of its prisms; η: their points relative to its centre, in units of its scale.
   std::span<const float> moment_bounds(const Node& node) const {
     return std::span(radial_).subspan(node.expansion * radials(), radials());
   }
@@ -184,6 +184,7 @@ class Tree final : public Summation {
   int serving_order(const Node& node, double distance, const Tolerance& tolerance, int highest) const;
 
  private:
+  /// [V, g, Γ] Sums over clusters of the magnitude of each cluster's field, and of its square.
   struct AbsoluteFields {
     double sum[3], square[3];
   };
@@ -232,8 +233,8 @@ class Tree final : public Summation {
   std::vector<Node> nodes_;          // children after their parents, level by level
   std::vector<std::size_t> levels_;  // first node of each level, and the end
   Expansions expansions_;
-  std::vector<float> radial_;  // bounds of the absolute moments of orders 0 .. order + 1, of each node
-  std::vector<std::array<float, 3>> together_;  // [tiles][V, g, Γ] √square of AbsoluteFields
+  std::vector<float> radial_;                   // [expansions][order + 2] moment_bounds()
+  std::vector<std::array<float, 3>> together_;  // [tiles][V, g, Γ] roots of AbsoluteFields::square
   double largest_[3] = {};                      // [V, g, Γ] lower bounds of the largest value
   double pair_accuracy_ = best_accuracy;
   bool measured_ = false, tolerance_known_ = false;
