@@ -242,7 +242,9 @@ struct Sensitivity::Kept {
   Range held, layers;
   std::vector<double> unit, data;
   std::vector<Number> row;  ///< factors for the kind of datum: d(datum) = Re(row d(ΔV/I)), [halves, arrays]
-  std::vector<Number> column;  ///< factors for the kind of unknown: dσ = column (m + i m'), [axes, cells]
+  /// Factors for the kind of unknown, [axes, cells]: dσ = column (δm + iδm'), m and m' the two halves of the
+  /// model; m' exists only if σ is complex.
+  std::vector<Number> column;
   NodePotentials potentials;
 
   Kept(TensorMesh cells, const Medium& medium, Electrodes places, const Parameters& settings, Unknown unknown,

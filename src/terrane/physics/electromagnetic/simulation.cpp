@@ -367,7 +367,7 @@ Gridding read_sharing(const Config& table, const Config& job, const Problem& p) 
   return gridding;
 }
 
-constexpr int usual_iterations = 30;  // usual upper limit; the report names a cause of more
+constexpr int usual_iterations = 30;  // usual upper limit; the report says why a solve needs more
 
 constexpr const char* gridding_keys[] = {
     "min_width_pps",  "min_width_limits", "stretching",   "domain",       "distance",          "center",

@@ -52,7 +52,7 @@ class LayersPotential {
     double up = 0;
     bool of_source = false;
     std::complex<double> upwards;                 // σ_v at this height
-    std::vector<std::complex<double>> rphi, rrj;  // r φ, r² J_u (J: current density), even in ln r
+    std::vector<std::complex<double>> rphi, rrj;  // r φ, r² J_u (J: current density), in steps of ln r
   };
   const Plane& plane(double up) const;
 

@@ -302,10 +302,10 @@ namespace {
 
 using Place = std::array<double, 3>;
 
-/// Offset from source `from` to receiver `to`; shifted sideways if the receiver is almost vertically above or
-/// below.
+/// Offset from source `from` to receiver `to`. A receiver almost vertically above or below is shifted
+/// sideways by 1e-5 of the vertical distance, which changes fields by a similar fraction.
 Offset aside(const Place& from, const Place& to) {
-  constexpr double least = 1e-5;  // least ratio of horizontal to vertical offset; fields change as little
+  constexpr double least = 1e-5;  // least ratio of horizontal to vertical offset
   const double e = to[0] - from[0], n = to[1] - from[1], rho = std::hypot(e, n),
                nearest = least * std::max(std::abs(to[2] - from[2]), 1e-6);
   return rho > nearest ? Offset{rho, e / rho, n / rho} : Offset{nearest, 1, 0};

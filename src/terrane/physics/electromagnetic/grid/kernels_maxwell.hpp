@@ -20,8 +20,8 @@ using In = ComplexView<const double>;
 using Out = ComplexView<double>;
 using Real = solve::GridView<const double>;
 
-/// Along each axis: widths h of the cells, their inverses 1/h, and distances d of the cell centres on either
-/// side of each interior node.
+/// Along each axis (up, north, east): widths h of the cells and their inverses 1/h, [cell]; and distances d
+/// of the cell centres on either side of each interior node, [node].
 struct MetricView {
   View<const double> width[3], inverse[3], distance[3];
 
@@ -266,7 +266,8 @@ struct ThreeOut {
   Out of[3];
 };
 
-/// Whether the box of all edges has an edge along an axis, or a node, at these indices.
+/// Whether the box of all edges has an edge along an axis, or a node, at these indices. nodes: numbers of
+/// interior nodes along up, north, east.
 struct Inside {
   Index nodes[3];
 
@@ -622,7 +623,7 @@ struct SecondCharge {
 };
 
 /// The result of the block, divided by its scale: z = y + G(φ₁ + φ₂)/(iωμ₀), with the solutions y for the
-/// components and φ₁, φ₂ for the potential.
+/// components, and φ₁ (`first`) and φ₂ (`second`) for the potential.
 template <class T>
 struct BlockSum {
   MetricView m;
