@@ -70,8 +70,8 @@ struct Contraction {
   }
 };
 
-/// The shape of elements, at one point or for all points: the rows a_r by which gradients and fluxes are
-/// computed, and the factor of the stress, so that F_r = factor σ·a_r.
+/// The shape of elements, at one point or for all points: a_r, proportional to ∇ξ_r, from which gradients and
+/// fluxes are computed, and the factor with which the flux along ξ_r is F_r = factor σ·a_r.
 template <class T, Shape shape>
 struct ShapeOfLanes;
 template <class T>
@@ -102,7 +102,7 @@ struct ShapeOfLanes<T, Shape::curved> {
 template <class T>
 struct ShapeOfLanes<T, Shape::trilinear> {
   using V = Lanes<T>;
-  const V* m;  // m1 … m7, three components each
+  const V* m;  // m1 … m7 of hexahedron.hpp, three components each
   V p1[3], p2[3], p4[3], q3[3], q6[3], j0[3], a[9], factor;
   TERRANE_FN explicit ShapeOfLanes(const V* s) : m(s) {}
   TERRANE_FN void layer(T zeta) {
@@ -140,12 +140,13 @@ void lane_forces(const LaneTables<T>& tables, const LaneWork<T>& work, std::size
   using V = Lanes<T>;
   constexpr int W = lanes_of<T>, most = N ? N : most_points, components = is_potential(rheology) ? 1 : 3;
   const int p = N ? N : tables.points, p2 = p * p, p3 = p2 * p;
-  // u: displacement; planes of points already computed have instead the forces of two of the three fluxes.
-  // z: first the derivative along ζ, then the flux along ζ.
+  // u: displacement; in planes of points (constant ζ) that are already computed, instead the forces of the
+  // fluxes along ξ and η. z: first the derivative along ζ, then the flux along ζ. x, y: the same for ξ and η,
+  // for the points of one plane.
   alignas(64) V u[components][most * most * most], z[components][most * most * most],
       x[components][most * most], y[components][most * most];
   V inertia[rheology == Rheology::matched ? 3 : 1]
-           [most * most];  // in matched layers: inertia of a plane of points
+           [most * most];  // in matched layers: force `push` (matched.hpp) at the points of a plane
   const Contraction<T, N> derivative{tables.derivative, p}, transposed{tables.transposed, p};
   const T* const w = tables.w;
   for (std::size_t block = first; block < last; ++block) {

@@ -2,15 +2,16 @@
 //
 // A group of threads computes one element; 25 of them compute a pencil each: derivatives along ξ, then along
 // η; then along ζ, with the stress at the points of the pencil; then the forces of the fluxes along ξ and η.
-// Between these phases the element is in shared memory, with the three components of a point together, so
-// that one instruction loads them. A pencil is read and written once for five points; with one point per
-// thread, each thread would read five points.
+// Between these phases the element is in shared memory, each point as one number and a pair, which two
+// instructions load. A pencil is read and written once for five points; with one point per thread, each
+// thread would read five points.
 //
 // Per element of an isotropic medium with a linear map: each thread computes 450 multiply-adds for
 // derivatives and some 360 at the points, and transfers three components to or from shared memory 80 times;
-// device memory transfers are 500 bytes of point indices, 1.0 kB of displacements, 1.6 kB of forces and 1.3
-// kB for time steps. Points within the element belong to no other element: they are advanced by a step here
-// (points.hpp), and their forces are not stored. On an H200 the traffic of shared memory limits the speed.
+// transfers to or from device memory are 500 bytes of point indices, 1.0 kB of displacements, 1.6 kB of
+// forces and 1.3 kB for time steps. Points within the element belong to no other element: they are advanced
+// by a step here (points.hpp), and their forces are not stored. On an H200 the traffic of shared memory
+// limits the speed.
 #pragma once
 
 #include "terrane/parallel/device/launch.hpp"

@@ -53,9 +53,10 @@ struct RestWithFactor {
   TERRANE_FN void operator()(std::size_t n) const { w[n] = {0, 0, 0, factor[n]}; }
 };
 
-/// The indices of a point's contributions. Most points have one or two: then `first` and `second` are the
-/// indices (`second` is `none` if there is only one). For points with more, `first` is the position at which
-/// their indices begin in a list, and `second` their number, with the highest bit set.
+/// The indices of a point's contributions in the array of all elements' forces. Most points have one or two:
+/// then `first` and `second` are the indices (`second` is `none` if there is only one). For points with more,
+/// `first` is the position in Contributions::list at which the indices begin, and `second` is their number,
+/// with the highest bit set.
 struct ContributionPlaces {
   static constexpr std::uint32_t many = 1u << 31, none = UINT32_MAX;
   std::uint32_t first, second;
@@ -305,8 +306,8 @@ struct RecordByGroups {
   TERRANE_FN void end(Shared&, Thread&, std::size_t, int) const {}
 };
 
-/// Adds sources and records at receivers in one launch; used only if no receiver is in an element with
-/// sources.
+/// Adds sources and records at receivers in one launch; used only if no source acts on a point that a
+/// receiver reads, because both run at the same time.
 template <class T>
 struct PushAndRecord {
   static constexpr int groups_at_once = RecordByGroups<T>::groups_at_once;

@@ -103,8 +103,8 @@ std::vector<double> medium_of_kernel(const Medium& medium, Rheology rheology) {
   return all;
 }
 
-/// Elements of one kind with their numbers, in blocks of one element per lane; unused lanes of the last block
-/// repeat the last element.
+/// Elements of one kind, with the numbers that describe their shape and medium, and their memory variables;
+/// in blocks of one element per lane. Unused lanes of the last block repeat the last element.
 template <class T>
 struct Batch {
   Segment kind;

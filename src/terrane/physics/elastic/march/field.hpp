@@ -1,4 +1,4 @@
-// The state of one rank's part, and its time steps. All members are collective.
+// The state of one rank's part, and its time steps. All members are collective: all ranks call them.
 #pragma once
 
 #include <memory>

@@ -85,8 +85,8 @@ class Builder {
     for_each_stretch(count, threads_, some, of_a_thread);
   }
 
-  /// Calls of(e)(point, n) for the points of near elements e that may belong to several elements: all calls
-  /// for a point on one thread, in the order of elements.
+  /// Calls of(e)(point, n) for each point that may belong to several elements and each near element e that
+  /// contains it (n: its index in e): all calls for a point on one thread, in the order of elements.
   template <class Of>
   void each_in_order(const Of& of) const {
     for_each(ranges_, threads_, [&](std::size_t range) {
@@ -148,11 +148,11 @@ class Builder {
   /// For points at contacts of a fluid and a solid: the point of the other medium. Empty: there are no
   /// contacts.
   std::vector<std::uint32_t> partner_;
-  /// [6 near + side]: whether this side of a solid element touches a fluid; whether this side of a fluid
-  /// element is a free surface. Empty: there are no fluids.
+  /// [6 · index in near_ + side]: whether this side of a solid element touches a fluid; whether this side of
+  /// a fluid element is a free surface. Empty: there are no fluids.
   std::vector<bool> touches_fluid_, free_of_fluid_;
-  /// Points that elements may share are divided into ranges of `of_range_` points; in_ranges_: [near
-  /// elements] a bit for each range in which the element has points.
+  /// Points that elements may share are divided into ranges of `of_range_` points, each processed by one
+  /// thread; in_ranges_: [near elements], a bit for each range in which the element has points.
   std::size_t ranges_ = 1;
   std::uint32_t of_range_ = 1;
   UnsetList<std::uint64_t> in_ranges_;
@@ -352,8 +352,8 @@ void Builder::list_far(std::uint32_t first_far) {
       }
 }
 
-/// Divides points into ranges. Points are numbered in the order of elements, so few elements have points in
-/// several ranges.
+/// Divides points into ranges (in_ranges_). Points are numbered in the order of elements, so few elements
+/// have points in several ranges.
 void Builder::find_ranges() {
   constexpr std::size_t most = 64;
   const int threads = thread_count(threads_);

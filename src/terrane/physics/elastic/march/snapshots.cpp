@@ -30,7 +30,7 @@ std::vector<std::uint32_t> candidates(const Problem& problem) {
   return all;
 }
 
-/// Sides of these elements at the free surface whose normal points upward.
+/// Sides of these elements at the free surface whose normal points upward: less than 60° from the vertical.
 std::vector<AbsorbingFace> surface_of(const Mesh& mesh, const std::vector<std::uint32_t>& elements) {
   constexpr std::size_t middles[6] = {12, 14, 10, 16, 4, 22};  // centres of the faces, among 27 points
   constexpr double up_at_least = 0.5;

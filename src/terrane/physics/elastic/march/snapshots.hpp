@@ -11,9 +11,9 @@
 
 namespace terrane::elastic {
 
-/// The points of snapshots: all points of elements, or points of faces at the free surface whose normal
-/// points upward. At contacts of a fluid and a solid there are two points at each position. Matched layers
-/// are not shown.
+/// The points of snapshots: all points of elements, or points of faces at the free surface whose normal is
+/// less than 60° from the vertical. At contacts of a fluid and a solid there are two points at each position.
+/// Matched layers are not shown.
 struct Picture {
   std::vector<std::uint32_t> element,
       n;  ///< for each point the first element that contains it, and its index in that element

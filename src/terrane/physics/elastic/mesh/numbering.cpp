@@ -16,16 +16,17 @@ namespace {
 constexpr std::size_t elements_at_once = 512;            // elements that a thread processes at a time
 constexpr int in_face[3][2] = {{1, 2}, {0, 2}, {0, 1}};  // axes in a face, by the axis normal to it
 
-/// An edge, identified by the nodes of its two corners, or a face, by its three lowest nodes, ascending; of:
-/// index of this edge or face of an element.
+/// An edge, identified by the nodes of its two corners, or a face, by its three lowest nodes, ascending. of:
+/// its index among the edges (12 per element) or the faces (6 per element) of all elements.
 struct Entity {
   std::array<std::uint32_t, 3> nodes;
   std::uint32_t of;
   bool operator<(const Entity& o) const { return nodes != o.nodes ? nodes < o.nodes : of < o.of; }
 };
 
-/// Numbers entity(of), of < count, in the order of their nodes: equal entities get the same number. All
-/// threads put them, in any order, into a bucket for their lowest node; then each bucket is sorted.
+/// Numbers the edges or faces entity(of), of < count, in the order of their nodes: entities with equal nodes
+/// get the same number. All threads put entities, in any order, into a bucket for their lowest node; then
+/// each bucket is sorted.
 template <class EntityOf>
 std::size_t numbered(std::size_t count, std::size_t nodes, int threads, const EntityOf& entity,
                      UnsetList<std::uint32_t>& number) {
@@ -84,7 +85,8 @@ int corner_of_side(std::uint32_t side, int p, int q) {
   return high << r | p << in_face[r][0] | q << in_face[r][1];
 }
 
-/// The face with index `of`: side of % 6 of element of / 6.  vertices(n): corners of element n
+/// The face with index `of`, which is side (`of` % 6) of element (`of` / 6).
+/// vertices(n): corners of element n
 template <class Vertices>
 Entity face_of(std::size_t of, const Vertices& vertices) {
   const std::array<std::uint32_t, 8> nodes = vertices(of / 6);
@@ -214,7 +216,8 @@ UnsetList<std::array<std::uint32_t, 6>> neighbours_of(const Mesh& mesh, int thre
   const auto vertices = [&](std::size_t n) { return mesh.vertices(n); };
   const auto faces = numbered(
       sides, mesh.nodes.size(), threads, [&](std::size_t of) { return face_of(of, vertices); }, face);
-  // For each face the sum of the indices of its one or two elements: less one index it is the other index.
+  // For each face the sum of the indices of its one or two elements; minus the index of one element, the sum
+  // is the index of the other.
   auto sum = filled_by_threads(faces, std::uint64_t{0}, threads);
   auto count = filled_by_threads(faces, std::uint8_t{0}, threads);
   for_each_stretch(sides, threads, [&](std::size_t first, std::size_t last) {
