@@ -25,9 +25,8 @@ struct Load {
   /// Bytes on a machine whose `ranks` ranks solve for `fields` electrodes at the same time, without the
   /// results on rank 0.
   double memory(double fields = 1, double ranks = 1) const;
-  /// Bytes for the results of `fields` solves, on the ranks that compute them and again on rank 0, which
-  /// receives them. Rank 0 receives them into the memory of a second copy of all results, which it needs
-  /// later.
+  /// Bytes for the results of `fields` solves: once on the ranks that compute them, and once on rank 0, which
+  /// receives them. The latter lie in memory that rank 0 needs later for a second copy of all results.
   double handed_over(double fields) const { return 2 * fields * bytes_found; }
   /// Bytes on the GPU of each rank of the smallest group, if `ranks` ranks solve for `fields` electrodes at
   /// the same time.

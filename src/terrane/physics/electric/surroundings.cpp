@@ -24,7 +24,7 @@ namespace {
 
 using Ranges = std::array<std::pair<std::size_t, std::size_t>, 3>;
 
-constexpr std::size_t reach = 12;  // number of cells that are examined on each side
+constexpr std::size_t reach = 12;  // number of cells that are examined on each side of an electrode
 /// Estimated relative errors of total potentials that are corrected by those over homogeneous ground.
 /// as_total: another medium begins more than a cell from the electrode; as_total_at_contact: it begins
 /// nearer.

@@ -22,8 +22,8 @@ struct Problem {
   std::vector<double> chargeability, charge_time, charge_exponent;
   /// Conductivity of the cells, S/m, used to find the contrasts that limit interpolation at sources and
   /// receivers (sampling.hpp), and the layers at the sides of the mesh for the known part of a field. Empty:
-  /// `conductivity` is used. Inversions keep that of their first model: otherwise data would jump when a
-  /// model changes.
+  /// `conductivity` is used. Inversions keep the contrasts of their first model: otherwise data would jump
+  /// when a contrast appears or vanishes in a later model.
   std::vector<double> contrasts;
   std::vector<Source> sources;
   std::size_t first_source = 0;     ///< number of the job's sources before sources[0]; messages count those

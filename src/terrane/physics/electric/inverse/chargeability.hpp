@@ -39,7 +39,8 @@ std::shared_ptr<const solve::LinearOperator> operator_of_charges(
     std::shared_ptr<const solve::LinearOperator> j, const std::vector<std::uint32_t>& active,
     std::size_t cells);
 
-/// The mean over all cells, for each datum: equals −J m for a uniform m, and is used before J is available.
+/// An operator whose datum, for every array, is the mean of m over all cells: equals −J m for a uniform m,
+/// and is used before J is available.
 class MeanOfCells final : public solve::LinearOperator {
  public:
   MeanOfCells(std::size_t rows, std::size_t columns) : rows_(rows), columns_(columns) {}

@@ -70,8 +70,8 @@ DipoleField vertical_magnetic_dipole(const LayeredEarth& earth, double hertz,
                                      const std::array<double, 3>& source, double moment,
                                      const std::array<double, 3>& receiver);
 
-/// The field of a wire through `points`; current in A. The wire is grounded at its ends, or a loop if the
-/// last point is the first. Relative error 1e-5 at any distance: the wire is divided into segments no longer
+/// The field of a wire through `points`; current in A. The wire is grounded at its ends; if the last point is
+/// the first, it is a loop. Relative error 1e-5 at any distance: the wire is divided into segments no longer
 /// than their distance from the receiver, with four Gauss points each, or fewer for short segments. A
 /// receiver may lie anywhere except on an interface or on the wire. Throws InputError as electric_dipole().
 DipoleField wire(const LayeredEarth& earth, double hertz, std::span<const std::array<double, 3>> points,

@@ -281,8 +281,8 @@ struct Inside {
 
 using StepNumbers = solve::StepNumbers<Number>;
 
-/// Copies two values per cell of a sum (reduce.hpp), stored consecutively, into the real and imaginary part
-/// of a complex field; GiveCells copies them back.
+/// Copies two values per cell of a sum (not of the mesh: see tree.hpp), stored consecutively, into the real
+/// and imaginary part of a complex field; GiveCells copies them back.
 struct TakeCells {
   const double* values;
   IndexBox<3> cells;

@@ -44,8 +44,8 @@ class FieldModel {
   const std::vector<FieldDatum>& data() const { return data_; }
   const Outcome& outcome() const { return sensitivity_.outcome(); }
 
-  /// times(): changes of the data for changes v [cells] of ln σ. transposed_times(): the
-  /// transpose of times(), from w [data] to [cells].
+  /// times(): changes of the data for changes v [cells] of ln σ. transposed_times(): the transpose of
+  /// times(), for w [data]; returns [cells].
   std::vector<Z> times(std::span<const double> v);
   std::vector<Z> transposed_times(std::span<const Z> w);
   /// Rows of J for some data, site by site, so that data of a site share its solves. Rank 0 receives the rows
@@ -86,7 +86,7 @@ class FieldRanks : public std::enable_shared_from_this<FieldRanks> {
   ~FieldRanks();
   /// Computes the model of `problem`, which differs from earlier ones only in its (isotropic) conductivity.
   std::shared_ptr<FieldModel> model(const Problem& problem, Progress* progress);
-  /// Whether a rank has failed: then the other ranks no longer wait, and requests throw Error.
+  /// Whether a rank has failed: then the other ranks no longer wait for requests, and requests throw Error.
   bool parted() const { return parted_; }
 
  private:
