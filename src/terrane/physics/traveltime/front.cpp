@@ -363,8 +363,8 @@ class Marcher {
   std::vector<Entry> heap_;
 };
 
-/// The linearised equation of a node, δτ = Σ weight · δτ of an upwind node, or weight · δ ln s: passes each
-/// weight to one of
+/// The linearised equation of a node: δτ is a sum of weights times δτ of upwind nodes, times δ ln s_cx at
+/// corners of cells, and times δ ln s of cells. Passes each weight to one of
 ///   use_node(node, weight), use_corner(cell, corner, weight), use_cell(cell, weight)
 template <class UseNode, class UseCorner, class UseCell>
 void linearise(const Medium& medium, const Equations& equations, const Front& front,
@@ -420,8 +420,8 @@ void linearise(const Medium& medium, const Equations& equations, const Front& fr
   }
 }
 
-/// The time at a receiver: as weights of τ at nodes; or, in a cell that contains the shot, of the slowness at
-/// corners.
+/// How the time at a receiver is interpolated: from τ at nodes; or, in a cell that contains the shot, from
+/// the slowness at corners of this cell.
 struct AtReceiver {
   double r = 0;
   Medium::Place place;

@@ -1,4 +1,4 @@
-// Minimum cost: one hash-table look-up per prism and axis, with one or two cache misses: about 50 ns.
+// The least cost is about 50 ns per prism and axis: a look-up in a hash table, with one or two cache misses.
 #include "terrane/physics/gravity/direct/merge.hpp"
 
 #include <fmt/format.h>
@@ -19,8 +19,8 @@ namespace {
 using Index = std::uint32_t;
 constexpr Index none = 0xffffffffU;
 
-/// Key that two neighbours along an axis have in common: the face between them, the sides around it, the
-/// density.
+/// Key that two neighbours along an axis have in common: the coordinate of the face between them, the four
+/// coordinates of its edges, and the density.
 using BarKey = std::array<std::uint64_t, 6>;
 
 std::uint64_t bits(double x) { return std::bit_cast<std::uint64_t>(x + 0.0); }  // −0 and 0 are the same face

@@ -28,9 +28,10 @@ constexpr double lost_to_best = 1e-12;    // floor above which a run warns, if t
 // Least ratio of contributions to their sum at which a run warns that truncation errors of pairs remain.
 // By measurement these errors add up to less than accuracy · S / 200 (S: magnitude.hpp).
 constexpr double truncations_that_cancel = 1e3;
-// Times on one core.
+// Times on one core to estimate magnitudes: without clusters, per pair; with clusters, per prism and station.
 constexpr double seconds_per_pair = 8e-9, seconds_per_prism = 100e-9, seconds_per_station = 3e-6;
 constexpr double least_seconds_of_magnitudes = 1e-4;  // the least that a run spends
+// Fewest stations of a sample, most prisms that a sampled one represents, most prisms of an octree's leaf.
 constexpr std::size_t few_stations = 32, most_stood_for = 64, leaf = 32;
 constexpr double gradient_of_a_point = 2.449489742783178;  // √6: for a point mass m, ‖Γ‖ = √6 m/r³ (G = 1)
 
@@ -82,7 +83,7 @@ class Masses {
   Sums at(const double (&station)[3]) const {
     Sums sums;
     if (clusters_.empty()) return sums;
-    std::uint32_t stack[8 * 64];  // deeper than any octree
+    std::uint32_t stack[8 * 64];  // room for 8 children on 64 levels, more than an octree has
     int depth = 0;
     stack[depth++] = 0;
     while (depth > 0) {

@@ -1,11 +1,13 @@
 // Stations on the surface of a prism, where components of the gradient tensor jump or are unbounded.
 //
 // Whether a component has a value at a station depends on the densities in the eight octants around it, not
-// on how the body was cut into prisms. With ρ_ijk the density of octant (i, j, k):
-//   Γee jumps by 4πG (ρ_1jk − ρ_0jk) across the plane through the station. No jump: regular.
-//     The same jump for all j, k: the station lies in a face, and both one-sided limits exist. Otherwise the
-//     limit depends on the direction.
+// on how the body was cut into prisms. With ρ_ijk the density of an octant (i = 0 west, 1 east of the
+// station; j = 0 south, 1 north; k = 0 below, 1 above):
+//   Γee jumps by −4πG (ρ_1jk − ρ_0jk) from west to east of the station. If all four jumps (j, k) are 0, Γee
+//     is regular. If they are equal but not 0, the station lies in a face, and both one-sided limits exist.
+//     Otherwise the limit depends on the direction.
 //   Γen is unbounded unless ρ_11k − ρ_10k − ρ_01k + ρ_00k = 0 for both k.
+// The other components follow by exchange of axes.
 // So a station between cells of equal density is regular, and one within a face that the mesh has cut into
 // cells lies in a face. V and g are regular everywhere.
 #pragma once
@@ -37,15 +39,15 @@ struct Correction {
   double add = 0;          ///< kg/m³; G times this is added to the component
 };
 
-/// densities: of the eight octants, kg/m³; largest: steps of density below 1e-12 of this count as zero; at
-/// least the largest of the eight densities is used, kg/m³
+/// densities: of the eight octants, kg/m³.  largest: kg/m³; steps of density below 1e-12 times this value, or
+/// times the largest of the eight densities if that is larger, count as zero
 Correction correction(Channel component, const std::array<double, 8>& densities, SingularPolicy policy,
                       double largest = 0);
 
 /// The correction of Γaa + 4πGρ, which is proportional to the flux density of matter magnetized along axis a.
-/// It is continuous across faces perpendicular to a, and jumps by 4πG times the step of density across
-/// others. densities: kg/m³; sizes: |ρ| or |M| of the octants; the side with the smaller mean counts as
-/// outside. The result's `add` is needed at any station in contact, singular or not
+/// This quantity is continuous across faces perpendicular to a, and jumps by 4πG times the step of density
+/// across other faces. densities: kg/m³; sizes: |ρ| or |M| of the octants; the side with the smaller mean
+/// counts as outside. The result's `add` is needed at any station in contact, singular or not
 Correction flux_correction(std::size_t axis, const std::array<double, 8>& densities,
                            const std::array<double, 8>& sizes, SingularPolicy policy);
 
