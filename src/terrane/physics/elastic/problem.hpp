@@ -26,7 +26,8 @@
 //   M_f χ̈ = − K_f χ − Bᵀ u,   then M_s ü = − K_s u + F + B χ̈ with this χ̈
 //
 // Steps are stable for Δt < 2 / √λ, λ the largest eigenvalue of M⁻¹ K. An upper bound of λ is the largest
-// eigenvalue of any single element (Fried 1972), which does not depend on how the mesh is cut among ranks.
+// eigenvalue of any single element (Fried 1972). This bound does not depend on how the mesh is cut among
+// ranks.
 #pragma once
 
 #include <array>

@@ -49,7 +49,7 @@ struct Medium {
 
   /// The isotropic medium with Voigt's averages of κ and μ; all other members are copied.
   Medium mean() const;
-  /// The isotropic medium with these values of a point; all other members are copied.
+  /// The isotropic medium with density, λ and μ of a point; all other members are copied.
   Medium with(const PointRock& rock) const;
   PointRock point() const { return {density, lambda(), mu()}; }
   /// Adds these values to κ and μ, Pa.

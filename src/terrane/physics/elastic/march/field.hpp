@@ -19,8 +19,8 @@ class Field {
   /// other's memory.
   virtual ~Field() = default;
 
-  /// Loads the values of each source's course at the beginning of the next steps, one row per step, already
-  /// shifted by to_leapfrog().  courses: [steps][sources]
+  /// Loads the values of each source's time function (course) at the beginning of each of the next steps, one
+  /// row per step. Their frequencies are already shifted by to_leapfrog().  courses: [steps][sources]
   virtual void load_courses(std::span<const double> courses) = 0;
   /// One step, from one instant to the next.
   virtual void step() = 0;

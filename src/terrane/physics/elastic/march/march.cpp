@@ -43,7 +43,8 @@ std::vector<double> courses_of(const Problem& problem) {
   return all;
 }
 
-/// The number of steps after which sources no longer act: every force is zero, every moment constant.
+/// The number of steps after which sources hardly act (FieldWatch::quiet_after): every force, and every
+/// change of a moment over a step, stays below 1e-3 of its largest value.
 std::size_t quiet_after(const Problem& problem, const std::vector<double>& courses) {
   const std::size_t sources = problem.sources.size(), steps = problem.steps_taken();
   const auto push = [&](std::size_t n, std::size_t s) {
@@ -78,7 +79,7 @@ class Rank {
         field_(make_field(problem, part_of(problem, place), {place.device, place.threads, rows_at_once},
                           comm_)) {
     // A resumed run does not know how large its fields were before: for at least 100 steps it only measures
-    // them.
+    // them, and does not yet compare them with a bound.
     const auto first = before.first_step;
     const auto quiet = std::max(quiet_after(problem, courses_), first > 0 ? first + 100 : 0);
     solid_ = FieldWatch(first, quiet), fluid_ = FieldWatch(first, quiet);

@@ -17,8 +17,9 @@ inline constexpr std::size_t rows_at_once = 20;
 enum class Keep { series, state };
 
 /// Computes all steps; called on rank 0 of runtime's ranks, while the others are in serve(). problem:
-/// settled. With fixed sums, results are bitwise identical for any number of threads and ranks on one kind of
-/// device, and after a restart. Throws InputError, MemoryError, Cancelled, UnsupportedError.
+/// after Problem::settle(). With fixed sums, results are bitwise identical for any number of threads and
+/// ranks on one kind of device, and after a restart. Throws InputError, MemoryError, Cancelled,
+/// UnsupportedError.
 Outcome march(const Problem& problem, const Runtime& runtime, Keep what = Keep::series);
 
 /// Called on the other ranks while rank 0 is in march().

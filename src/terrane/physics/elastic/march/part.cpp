@@ -538,7 +538,7 @@ void Builder::damp_by_face(std::size_t face, const Use& use) const {
     const auto medium = rock ? own.with(rock[n]) : own;
     const auto speeds = medium.speeds(normal);
     // s: area times impedance of S waves, which damps all components; more: area times impedance of P waves,
-    // less s, for the normal component. In fluids the damping of χ is χ̇ / (ρ c).
+    // less s, for the normal component. In fluids s is area / (ρ c), c the speed of sound: it damps χ.
     const double s = fluid(e) ? area / (medium.density * speeds[0])
                               : medium.density * area * 0.5 * (speeds[1] + speeds[2]),
                  more = fluid(e) ? 0 : medium.density * area * speeds[0] - s;

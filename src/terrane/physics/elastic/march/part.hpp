@@ -40,7 +40,7 @@ struct PointReceiver {
   std::uint32_t receiver;
   std::size_t element;         ///< index in Part::elements
   bool in_fluid;               ///< receivers in solids precede those in fluids
-  std::vector<double> weight;  ///< [points of the element]; in a fluid [points of the element][3]
+  std::vector<double> weight;  ///< of the values at points: [points of the element], in a fluid […][3]
 };
 
 /// A pair of points at the same position, of a fluid and of a solid in contact.
@@ -79,9 +79,9 @@ struct Part {
   /// the outer edge of a matched layer, and (for the potential) at the free surface of a fluid
   UnsetList<double> factor;
 
-  /// Points of absorbing faces and matched layers, ascending; and R = (1 + ½ Δt C/m)⁻¹ at these points: xx,
-  /// yy, zz, yz, xz, xy, with the damping matrix C. The step is w⁺ = R (2 w + Δt² f / m) − w, centred in
-  /// time.
+  /// Points of absorbing faces and matched layers, ascending; and at each of them R = (1 + ½ Δt C/m)⁻¹: xx,
+  /// yy, zz, yz, xz, xy. C is the damping matrix: the damping force is −C v. The step, centred
+  /// in time, is w⁺ = R (2 w + Δt² f / m) − w.
   std::vector<std::uint32_t> absorbing;
   std::vector<std::array<double, 6>> leaving;
 
@@ -99,8 +99,9 @@ std::size_t memory_of(const Mesh& mesh, std::size_t element);
 /// list's length.
 std::vector<std::size_t> memory_begins(const Problem& problem);
 
-/// Makes the part of rank `rank` of `ranks` of a settled problem. threads: 0 for all; the part does not
-/// depend on them. ordered: whether the order of contributions is listed; only fixed sums need it.
+/// Makes the part of rank `rank` of `ranks`, for a problem after Problem::settle(). threads: 0 for all; the
+/// part does not depend on them. ordered: whether the order of contributions is listed; only fixed sums need
+/// it.
 Part make_part(const Problem& problem, int rank, int ranks, int threads = 0, bool ordered = true);
 
 }  // namespace terrane::elastic

@@ -33,7 +33,7 @@ struct Chunk {
   std::vector<ChunkLayer> layers;  ///< from the surface down
 };
 
-/// Makes the mesh: elements from the surface down, all with medium 0. layer: receives the index of each
+/// Makes the mesh: elements from the surface down, all with medium index 0. layer: receives the index of each
 /// element's layer. Throws InputError at "elastic: chunk".
 Mesh chunk_of_sphere(const Chunk& chunk, const OpenSides& open, std::vector<std::uint32_t>& layer);
 

@@ -36,7 +36,7 @@ struct LayeredBox {
   std::vector<Layer> layers;  ///< from the surface down; the bottom of the last is the box's bottom
 };
 
-/// Makes the mesh: elements from the surface down, all with medium 0. layer: receives the index of each
+/// Makes the mesh: elements from the surface down, all with medium index 0. layer: receives the index of each
 /// element's layer. Throws InputError at "elastic: layers": columns that cannot be doubled; a layer whose
 /// thickness is zero somewhere.
 Mesh layered(const LayeredBox& box, const OpenSides& open, std::vector<std::uint32_t>& layer);

@@ -21,9 +21,9 @@
 //
 //   ρ ü → ρ (ü + b u̇),   b = braking · d,   before coordinates are stretched
 //
-// which reduces the growth rate by b/2, so braking above −2 k_j V_j / ω suffices. The layer is then no longer
-// perfectly matched and reflects waves; therefore braking is zero if all media at a side are equal or
-// similar.
+// which reduces the growth rate by b/2. Without braking this rate is at most −(k_j V_j / ω) d, so braking
+// above −2 k_j V_j / ω suffices. The layer is then no longer perfectly matched and reflects waves; therefore
+// braking is zero if all media at a side are equal or similar.
 #pragma once
 
 #include "terrane/physics/elastic/kernels/matched.hpp"

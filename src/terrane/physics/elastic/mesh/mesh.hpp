@@ -32,7 +32,7 @@ struct Margin {
   double from = 0, to = 0;  ///< inner and outer coordinate on the side's axis, m; equal: there is no layer
   double speed = 0;         ///< speed of the fastest wave at the side, m/s
   double reflection = 0;    ///< theoretical reflection coefficient at normal incidence
-  double braking = 0;       ///< b / d: damping of the medium (margin.hpp)
+  double braking = 0;       ///< b / d, b the damping of the medium (margin.hpp)
 
   template <class Self, class Field>
   static void fields(Self& m, Field& field) {
