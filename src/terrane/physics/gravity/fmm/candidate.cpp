@@ -12,8 +12,8 @@ namespace {
 
 constexpr double fmm_rounding = 1e-14;  // rounding of expansions, relative to the largest value
 constexpr double fmm_seconds_per_prism = 35e-9, fmm_seconds_per_station = 0.25e-6;  // per digit of accuracy
-// Seconds per digit of accuracy on the CPU if a device computes the sums: to make trees, lists and
-// expansions. The second line is the part of these seconds that is spent after planning.
+// Seconds of the CPU per digit of accuracy, if a device computes the sums, for trees, lists and expansions.
+// The constants `listing` are the part of `setting_up` that is spent after planning.
 constexpr double setting_up_per_prism = 100e-9, setting_up_per_station = 0.25e-6;
 constexpr double listing_per_prism = 50e-9, listing_per_station = 0.17e-6;
 

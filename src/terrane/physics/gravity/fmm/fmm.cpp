@@ -21,7 +21,8 @@ constexpr std::uint32_t tiles_per_part = 64;
 constexpr std::size_t most_sampled = 24;  // most parts that are sampled to estimate the cost
 // Bytes of a part's lists and local expansion before it is summed.
 constexpr std::size_t bytes_per_part = 4096;
-constexpr double split_if_larger = 1.5;  // a cluster this much larger than a box of stations is split first
+// A cluster is split before a box of stations if its scale is larger than this times the box's radius.
+constexpr double split_if_larger = 1.5;
 constexpr double close_pair_work = 600;  // operations per pack of pairs if all of them are close
 // Bytes per thread: sums of a part, tables of a translation.
 constexpr std::size_t bytes_per_thread = 1100000;

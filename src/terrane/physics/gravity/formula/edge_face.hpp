@@ -1,14 +1,17 @@
 // Near form: the closed form of the prism with one logarithm per edge and one angle per face (12 + 6
 // instead of the 24 + 24 of Nagy, Papp & Benedek 2000, J. Geodesy 74, 552).
 //
+// E: logarithms of edges, Ω: angles of faces; g: gravity, Γ: its gradients; other symbols as in prism.hpp.
+//
 //   Ex_jk = ln[(X_2 + r_2jk) / (X_1 + r_1jk)]                       likewise Ey_ik, Ez_ij
 //   Ωx_i  = Σ_jk s_jk arctan[Y_j Z_k / (X_i r_ijk)], s = + for j = k   likewise Ωy_j, Ωz_k
 //   Fx_i  = Δ_j(Y_j Ez_ij) + Δ_k(Z_k Ey_ik) − X_i Ωx_i              likewise Fy_j, Fz_k
 //   g = −ΔF,  V = ½ [Δ_i(X_i Fx_i) + Δ_j(Y_j Fy_j) + Δ_k(Z_k Fz_k)]
 //   Γxx = −ΔΩx,  Γyz = Δ_j Δ_k Ex,  and cyclically
 //
-// Valid everywhere, inside too. The error is that of rounding up to a distance of about one side, for sides
-// up to 1 : 10. Further away its differences lose digits as (R/L)³: use stable.hpp there.
+// Valid everywhere, also inside the prism. For ratios of the sides up to 1 : 10 and distances up to about one
+// side, the error is that of rounding. At larger distances R its differences lose digits as (R/L)³, L: side;
+// use stable.hpp there.
 #pragma once
 
 #include "terrane/physics/gravity/formula/prism.hpp"
@@ -98,8 +101,8 @@ TERRANE_FN Quantities<T> edge_face(const RelativePrism<T>& p) {
   return q;
 }
 
-/// g_u alone, with 2 angles and 4 logarithms: those of two opposite edges are joined into one. Not for
-/// stations that touch the prism.
+/// g_u alone, with 2 angles and 4 logarithms: the logarithms of two opposite edges are computed as that of
+/// one ratio. Not for stations that touch the prism.
 template <class T>
 TERRANE_FN T edge_face_g_u(const RelativePrism<T>& p) {
   const CornerDistances<T> corner(p);

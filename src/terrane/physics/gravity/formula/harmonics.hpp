@@ -4,6 +4,9 @@
 //   F_mm = (−1)^m (2m − 1)!! (x + iy)^m / r^(2m+1)
 //   r² F_(n+1)m = −(2n + 1) z F_nm − (n² − m²) F_(n−1)m
 //
+// V: potential for G = 1; M_nm: coefficients of the expansion, of order p; (x, y, z), r: the station relative
+// to the cluster's centre, and its distance.
+//
 // Derivatives only shift the indices of F: ∂z F_nm = F_(n+1)m, ∂₊ F_nm = F_(n+1)(m+1), and, since
 // ∂₊∂₋ = −∂z², ∂₋ F_nm = −F_(n+1)(m−1) for m ≥ 1, the conjugate of F_(n+1)1 for m = 0. So each of the nine
 // quantities is a sum over the same F with coefficients from the neighbours of M (gathered()). The sum over n
@@ -13,7 +16,7 @@
 // Sources: Hobson, The theory of spherical and ellipsoidal harmonics (1931), ch. IV; van Gelderen & Koop, J.
 // Geodesy 71 (1997) 337 for derivatives.
 //
-// About 26 operations per F, 13 (p + 3)² for all ten quantities.
+// About 26 operations per F_nm: 13 (p + 3)² for all ten quantities.
 #pragma once
 
 #include "terrane/base/function.hpp"
@@ -29,7 +32,8 @@ TERRANE_FN int harmonic_place(int n, int m) { return n * (n + 1) / 2 + m; }
 constexpr int harmonic_count(int p) { return (p + 1) * (p + 2) / 2; }
 
 /// For one (n, m): the five coefficients, gathered from M of degree n, that multiply F of degrees n, n + 1
-/// and n + 2. Each degree n has m = 0 .. n + 2.
+/// and n + 2. m: for V and Γzz; x, y: for derivatives along x and y; u, w: for Γxx − Γyy and Γxy. Each degree
+/// n has m = 0 .. n + 2.
 struct GatheredHarmonics {
   ComplexNumber m, x, y, u, w;
 };
@@ -40,7 +44,7 @@ constexpr int gathered_count(int p) { return (p + 1) * (p + 6) / 2; }
 /// Re(u F), Γxy = Im(w F); with F of degree n + 1: g_x = Re(x F), g_y = Im(y F).  at(n, m): M_nm, 0 for m > n
 template <class At>
 TERRANE_FN GatheredHarmonics gathered(const At& at, int n, int m) {
-  // A term with m = 0 is real and counts for both signs of m.
+  // ∂₊ and ∂₋ map the real term m = 0 to the same term, up to conjugation: so it counts twice.
   const auto lower = [&](int k) {
     ComplexNumber c = k < 0 ? ComplexNumber{0, 0} : at(n, k);
     if (k == 0) c = {2 * c.re, 0};

@@ -8,8 +8,9 @@
 
 namespace terrane::gravity {
 
-/// ln(x + r) without cancellation for x < 0, computed there as ln(d²) − ln(r − x). On the line of an edge
-/// (d = 0) the ln(d²) of both ends cancel, so they are left out.
+/// ln(x + r) for a corner at distance r, at x along an edge's line; d2 = d² = r² − x²: squared distance from
+/// that line. For x < 0 it is computed as ln(d²) − ln(r − x), which avoids cancellation. On the line (d = 0)
+/// the ln(d²) of the edge's two ends cancel, so they are left out.
 template <class T, class Log>
 T corner_log(const T& x, const T& r, const T& d2, const Log& log) {
   if (x >= T(0)) return x + r > T(0) ? log(x + r) : T(0);

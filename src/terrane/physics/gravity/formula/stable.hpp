@@ -2,10 +2,11 @@
 // is rounded. The error is that of rounding at any distance, with no cancellation. Towards the surface it
 // grows (by the law in switching.hpp): use edge_face.hpp there.
 //
-// With s_jk = r_1jk + r_2jk the edge logarithm is Ex_jk = 2 artanh(Lx / s_jk); a difference of two artanh is
-// the artanh of one fraction, and differences of s follow from X_2² − X_1² = 2 Lx Xc alone. The face angles
-// are those of two triangles (van Oosterom & Strackee 1983), differenced in the same way. Derivation:
-// docs/theory/gravity.md.
+// With s_jk = r_1jk + r_2jk the edge logarithm is Ex_jk = 2 artanh(Lx / s_jk), Lx: side of the prism along x.
+// A difference of two artanh is the artanh of one fraction. Differences of s follow from X_2² − X_1² =
+// 2 Lx Xc, with Xc the x of the prism's centre relative to the station. Other symbols: prism.hpp,
+// edge_face.hpp. The face angles are those of two triangles (van Oosterom & Strackee 1983), differenced in
+// the same way. Derivation: docs/theory/gravity.md.
 #pragma once
 
 #include "terrane/physics/gravity/formula/prism.hpp"
@@ -24,9 +25,9 @@ struct AnyDistance {
   }
 };
 
-/// For R ≥ 3 Lmax, where the arguments of artanh and angle are small: one division and one polynomial each.
-/// The largest is L / s of an edge that faces the station: for a cube s ≥ 2 √((R − L/√2)² + L²/4), so
-/// L / s ≤ 0.213.
+/// For R ≥ 3 Lmax (switching.hpp), where the arguments of artanh and angle are small, so that each needs one
+/// division and one polynomial. The largest argument is L / s of an edge that faces the station; for a cube
+/// of side L it is at most 0.213, because s ≥ 2 √((R − L/√2)² + L²/4).
 struct BeyondThreeSides {
   static constexpr double from2 = 9;  ///< (R / Lmax)²
   template <class T>

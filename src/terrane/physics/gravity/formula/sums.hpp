@@ -35,7 +35,7 @@ struct QuantitySum {
 
 /// Running sums of the channels in Bits (a ChannelSet), in the order of the channels. Quantities that no sum
 /// needs are never computed: everything is inlined, and the compiler drops what is not used. With leave_uu,
-/// Γuu is not summed where it follows from the sums of Γee and Γnn.
+/// Γuu is not summed if Γee and Γnn are, because it follows from their sums.
 template <unsigned Bits, class T, bool leave_uu>
 struct ChannelSums {
   static constexpr ChannelSet channels = ChannelSet::from_bits(Bits);

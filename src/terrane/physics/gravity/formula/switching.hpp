@@ -34,13 +34,15 @@ struct Switching {
   /// accuracy: relative, norm-wise, of one pair; from 2e-15 ("best") up.
   static Switching for_accuracy(double accuracy) {
     constexpr double eps = 2.2e-16;
-    // Largest error over shapes and directions is c (Lmax/R)^(N+2), largest for the gradients.
+    // [N = 2, 4, 6, 8] The largest relative error of order N over all shapes, directions and quantities is
+    // c (Lmax/R)^(N+2); it is that of the gradients.
     constexpr double c[4] = {0.25, 0.1, 0.06, 0.05};
     const double truncation = accuracy <= 1e-14 ? accuracy / 8 : accuracy;
     Switching s{};
     for (int i = 0; i < 4; ++i)
       s.multipole_from[i] = std::fmax(std::pow(c[i] / truncation, 1.0 / (2 * i + 4)), 2.5);
-    // The shape only enters as a small correction, and evenly spaced faces differ in the last bits.
+    // The shape only enters as a small correction; and sides between evenly spaced faces, which should be
+    // equal, differ in the last bits.
     s.shape_tolerance = std::fmax(accuracy, 1e-13);
     // In double both closed forms lose up to 4e-15 between 0.1 and 2 sides from the surface.
     s.extended = accuracy < 1e-14 && extended_is_wider;

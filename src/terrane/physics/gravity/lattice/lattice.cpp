@@ -1,6 +1,6 @@
-// Minimum cost: channels + 1 FFTs per layer and group, 2.5 N log₂ N flops each, of arrays that do not fit in
-// the caches. Tables of K cost less than half of that, and only a quarter of it if stations are at the
-// centres or corners of cells.
+// Minimum cost: channels + 1 FFTs per layer and group of stations, of arrays of N numbers that do not fit in
+// the caches: 2.5 N log₂ N flops each. Tables of K cost less than half of the FFTs; a quarter of that if
+// stations are at the centres or corners of cells.
 #include "terrane/physics/gravity/lattice/lattice.hpp"
 
 #include <algorithm>
@@ -100,8 +100,8 @@ class LatticeOperator::OnCpu final : public Convolver {
   std::array<Array, channel_count> total_;  // sums of the group
 };
 
-/// Computes F⁻¹ Σ F(kernel of a layer) · F(densities of the layer), summed over layers, some of which are
-/// processed together.
+/// Computes F⁻¹ Σ F(K of a layer) · F(densities of the layer), summed over layers; F: Fourier transform, K:
+/// field of one cell. Layers are processed in batches.
 class LatticeOperator::OnCpu::Batches {
  public:
   Batches(OnCpu& on, std::size_t g, ChannelSet wanted, Progress& progress)

@@ -57,15 +57,18 @@ struct Lattice {
 std::optional<Lattice> recognise_lattice(const Prisms& prisms, const Stations& stations, std::string& reason,
                                          int threads = 0);
 
-/// Lags along one axis, −(cells − 1) + low .. high; their indices in an array that wraps around; and the
+/// Lags s − c of stations and cells along one axis: from low − (cells − 1) to high, with low and high the
+/// lowest and highest cell of the stations. Also their indices in an array that wraps around, and the
 /// distances at which the table of K must be computed.
 struct Lags {
   long low;           ///< lowest cell of the stations: the lag at index 0
   long first, count;  ///< first lag, number of lags
   std::size_t size;   ///< length of the array: count, rounded up to a good length for FFTs
-  int symmetry;       ///< 0 none; 1 stations at centres, x(−l) = −x(l); 2 at faces, x(1 − l) = −x(l)
-  double offset;
-  std::size_t distances = 0;
+  /// Of the distances x(l) of lags l: 0 none; 1 x(−l) = −x(l), stations at centres of cells; 2 x(1 − l) =
+  /// −x(l), stations at faces.
+  int symmetry;
+  double offset;              ///< of the stations from the centres of cells, in cells
+  std::size_t distances = 0;  ///< number of distances in the table
 
   Lags(const Lattice::Group& group, int axis, std::size_t cells);
 

@@ -1,6 +1,6 @@
-// The sensitivities G divided into blocks of cells, each of them a part (solve/matrices/parted.hpp): several
-// ranks may share the blocks, each storing only its own. Blocks depend on the cells alone, so a product is
-// bitwise the same for any number of threads and ranks.
+// The matrix G of sensitivities, divided into blocks of cells. Each block is a part
+// (solve/matrices/parted.hpp): several ranks may share the blocks, and each rank stores only its own. Blocks
+// depend on the cells alone, so a product is bitwise the same for any number of threads and ranks.
 //
 // A Block has product(), transpose() and diagonal(), which return Steps, and bytes().
 #pragma once

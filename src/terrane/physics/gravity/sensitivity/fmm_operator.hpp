@@ -1,5 +1,5 @@
-// G and Gᵀ by fast multipoles, for very many stations that form no lattice: the cells in at most four upright
-// blocks, each with expansions of its own (cell_fmm.hpp) for all stations.
+// G and Gᵀ by fast multipoles, for very many stations that form no lattice: the cells are divided by
+// vertical planes into at most four blocks, each with its own expansions (cell_fmm.hpp) for all stations.
 #pragma once
 
 #include "terrane/physics/gravity/sensitivity/block_operator.hpp"

@@ -39,7 +39,7 @@ class Scratch {
   std::size_t arrays_ = 0;  ///< arrays allocated so far; free_ has capacity for all
 };
 
-/// Tasks that call body(i) for all i below count, a_task of them in one task.
+/// Tasks that call body(i) for i = 0 .. count − 1; each task calls it for `a_task` successive i.
 template <class Body>
 Tasks in_tasks(std::size_t count, std::size_t a_task, const Body& body) {
   return {(count + a_task - 1) / a_task, [=](std::size_t task) {

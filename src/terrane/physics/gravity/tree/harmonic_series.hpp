@@ -13,8 +13,8 @@
 //   F_nm = (2n − 1)!! P_nm (−(x + iy)/r²)^m / r,   P_mm = 1,
 //   P_(n+1)m = −(z/r²) P_nm − (n² − m²)/(4n² − 1) P_(n−1)m / r²
 // so a station needs five operations for each of the (top + 1)(top + 2)/2 terms; with Cartesian derivatives
-// it would need more than ten for each of (p + 1)²/2.  The numbers stored are (2n − 1)!! N_nm:
-// [m][n − m][real part, imaginary part]. Sources: see formula/harmonics.hpp.
+// an expansion of order p would need more than ten for each of (p + 1)²/2 terms. The numbers stored are (2n −
+// 1)!! N_nm: [m][n − m][real part, imaginary part]. Sources: see formula/harmonics.hpp.
 #pragma once
 
 #include <span>
