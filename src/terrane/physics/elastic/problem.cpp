@@ -56,8 +56,8 @@ struct Touch {
   Vector area;
 };
 
-/// partner: for each point of `numbering` the fluid element's point, or SIZE_MAX; areas: a factor of all
-/// areas.
+/// The pairs of points at the contact of a solid and a fluid element. partner: for each point of `numbering`
+/// the index of the fluid element's point, or SIZE_MAX; areas: a factor of all areas.
 std::vector<Touch> touching_points(const Mesh& mesh, const Basis& basis, std::uint32_t in_solid,
                                    const Numbering& numbering, const std::vector<std::size_t>& partner,
                                    double areas) {
@@ -210,8 +210,8 @@ Stiffest stiffest_element(const Mesh& mesh, const Basis& basis) {
     const double here = mesh.varies(n) ? fastest_of(mesh, n, each) : fastest[mesh.medium[n]];
     measure[n] = stiffness_measure(mesh.element(n), here);
   });
-  // An element with less than half of the largest measure cannot be the stiffest: the ratio of eigenvalue to
-  // measure varies by a factor of less than 2 among right-angled elements (stiffness_measure()).
+  // Elements with less than half of the largest measure are left out: among right-angled elements the ratio
+  // of eigenvalue to measure varies by less than a factor of 2 (stiffness_measure()).
   const double least = 0.5 * *std::max_element(measure.begin(), measure.end());
   std::vector<std::uint32_t> candidates;
   for (std::uint32_t n = 0; n < mesh.size(); ++n)
@@ -220,7 +220,7 @@ Stiffest stiffest_element(const Mesh& mesh, const Basis& basis) {
                    [&](std::uint32_t a, std::uint32_t b) { return measure[a] > measure[b]; });
   std::map<std::vector<double>, std::uint32_t> shapes;
   std::vector<std::uint32_t> chosen;
-  constexpr std::size_t most = 4000;     // elements whose eigenvalues take one or two seconds
+  constexpr std::size_t most = 4000;  // largest number of elements: their eigenvalues take one or two seconds
   constexpr std::size_t some = 1 << 15;  // number of keys that all threads compute, before they are looked up
   std::vector<std::vector<double>> keys(std::min(some, candidates.size()));
   for (std::size_t first = 0; first < candidates.size() && chosen.size() < most; first += some) {
@@ -231,7 +231,7 @@ Stiffest stiffest_element(const Mesh& mesh, const Basis& basis) {
         chosen.push_back(candidates[first + n]);
   }
   // Eight iterations reach 0.85 to 0.91 of the eigenvalue (tested with 6,000 elements of a hilly earth and of
-  // a sphere); more follow for elements that may have the largest.
+  // a sphere); more follow for elements whose value so far is at least 0.8 of the largest.
   const auto iterate = [&](std::size_t n, int iterations) {
     return largest_eigenvalue(basis, mesh.element(chosen[n]), mesh.medium_of(chosen[n]), iterations,
                               mesh.rock_of(chosen[n], each));
@@ -299,7 +299,7 @@ Stiffest stiffest_contact(const Mesh& mesh, const Basis& basis) {
   }
   std::stable_sort(by_measure.begin(), by_measure.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
-  constexpr std::size_t most = 1000;  // pairs whose eigenvalues take some seconds
+  constexpr std::size_t most = 1000;  // largest number of pairs: their eigenvalues take some seconds
   by_measure.resize(std::min(by_measure.size(), most));
   std::vector<Touching> chosen;
   for (const auto& [measure, pair] : by_measure) chosen.push_back(pair);

@@ -695,7 +695,7 @@ struct BytesOfElement {
 
 constexpr double bytes_of_mesh = 64;  // per element, on every rank
 
-/// Throws MemoryError if the elements do not fit into the machine's memory, however they are computed.
+/// Throws MemoryError if the elements do not fit into the host's memory.
 void require_memory_of_elements(const Problem& p, const Runtime& runtime, const MemoryBudget& memory) {
   const bool on_device =
       resolve(runtime.device).has_own_memory();  // if so, fields are in the device's memory
@@ -848,11 +848,11 @@ void Simulation::describe(RunFacts& facts, const MemoryBudget&, const Runtime& r
 
 void Simulation::foresee(Plan& plan, const MemoryBudget& memory, const Runtime& runtime) const {
   memory.require("run", plan.problem, static_cast<double>(plan.memory_bytes));
-  // Elements of degree 4 per second: 500,000 on a core, 2e8 on a GPU; the work per element grows with the
-  // fourth power of the degree.
+  // Elements of degree 4 that are computed per second: 500,000 on a core, 2e8 on a GPU. The work per element
+  // grows with the fourth power of the number of its points in one direction.
   const auto device = resolve(runtime.device);
   const double rate = device.kind == Device::Kind::cuda ? 2e8 : 5e5 * thread_count(runtime.threads);
-  // An element of a perfectly matched layer takes as long as three.
+  // An element of a perfectly matched layer takes as long as three other elements.
   const auto& fading = problem_.mesh.fading;
   const auto matched = std::count_if(fading.begin(), fading.end(), [](auto axes) { return axes != 0; });
   const double dearer = 1 + 2 * static_cast<double>(matched) / static_cast<double>(problem_.mesh.size());

@@ -10,15 +10,15 @@ namespace terrane::elastic {
 
 namespace {
 constexpr double points = 5;  // points per shortest wavelength
-constexpr double margin = 2;  // width around sources and receivers, in shortest wavelengths
+constexpr double margin = 2;  // least distance of sides from sources and receivers, in shortest wavelengths
 
 /// The largest distance between a point of the interval a and a point of the interval b.
 double farthest(double low_a, double high_a, double low_b, double high_b) {
   return std::max(high_a - low_b, high_b - low_a);
 }
 
-/// The distances of the sides from the box of all sources and receivers that avoid reflections at grazing
-/// incidence: west, east, south, north, m.
+/// Distances of the mesh's sides from the box of all sources and receivers, large enough to avoid reflections
+/// at grazing incidence (mesh_plan.hpp): west, east, south, north, m.
 std::array<double, 4> rooms(const ElementWish& waves, const Prism& all, double least, double fastest) {
   std::array<double, 4> room;
   room.fill(least);
