@@ -1,7 +1,8 @@
 // The kernels of local.hpp, compiled once for each instruction set by local_<target>.cpp.
 //
 // `collect` is limited by flops. A pack of sources of order p needs Σ_n (2n + 1)(p + added + 1 − n)²
-// multiply-adds, and 13 (p + 3)² / 2 operations for the derivatives of 1/r.
+// multiply-adds (n = 0 .. p; added: degrees that local expansions keep beyond p), and 13 (p + 3)² / 2
+// operations for the derivatives of 1/r.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +28,8 @@ LaneOfPack lane_of(const FarSource& s) {
 }
 LaneOfPack lane_of(const ServedBox& b) { return {b.place.centre, b.factors, b.place.scale}; }
 
-/// A pack of expansions, in the units of one place, by degree: c0[m][a], c1[m][a] with m = a + b.
+/// A pack of expansions, or of factors of local expansions, with the scale of `place` as the unit of length.
+/// c0[m][a], c1[m][a]: the numbers with index (a, m − a, 0) and (a, m − a, 1) (local.hpp).
 struct SourcesOfPack {
   Pack c0[local_rows][local_rows], c1[local_rows][local_rows];
   Pack at[3];  // from the multipole's centre to that of the local expansion, in units of `place`
@@ -147,7 +149,8 @@ inline void add_row(Pack* to, const RowTerms& r) {
   }
 }
 
-/// Sums in packs for the numbers of an expansion, by degree.
+/// Sums in packs for the numbers of an expansion: s0[m][a], s1[m][a] for index (a, m − a, 0) and (a, m − a,
+/// 1).
 struct SumsOfPack {
   Pack s0[local_rows][local_rows], s1[local_rows][local_rows];
 
@@ -215,7 +218,7 @@ void gather_boxes(std::span<const ServedBox> boxes, int added, const LocalPlace&
 
 // ---- shift to another centre and scale ----
 
-/// A local expansion by degree: c0[m][a], c1[m][a] with m = a + b.
+/// A local expansion: c0[m][a], c1[m][a] are its numbers with index (a, m − a, 0) and (a, m − a, 1).
 struct LocalRows {
   double c0[local_rows][local_rows], c1[local_rows][local_rows];
 

@@ -11,8 +11,8 @@ FmmSensitivity::FmmSensitivity(const SensitivityColumns& source, double accuracy
 
 /// The cost as if all cells were one block, with the accuracy needed for several blocks.
 FmmSensitivity::Cost FmmSensitivity::cost(const SensitivityColumns& source, double accuracy, int threads) {
-  // Seconds of one core, measured with AVX-512: to compute a near entry; to sort a cell; per operation of a
-  // product, the mean of G and Gᵀ, while all blocks were computed at the same time.
+  // Seconds of one core, measured with AVX-512: to compute a near entry; to sort a cell into the tree; per
+  // operation of a product (mean of G and Gᵀ, measured while all blocks were computed at the same time).
   constexpr double near_made = 20e-9, cell_sorted = 400e-9, an_operation = 0.6e-9;
   const std::vector<double> unit_density(source.columns(), 1.0);
   Progress silent;

@@ -21,7 +21,8 @@ namespace {
 
 constexpr double most_bytes_at_once = 2e9;  // bytes of transforms at once; more would not be faster
 
-/// Writes a model to arrays that are zero, layer by layer.
+/// Writes a model to arrays that are zero, one array per layer. plane, columns: cells of a layer and of a row
+/// of it; width, reals: doubles in a row of an array and in an array
 struct PlaceCells {
   View<const std::uint32_t> cell;   ///< [cells of the layers]
   View<const std::uint32_t> place;  ///< [all cells] index in the lattice
@@ -39,7 +40,8 @@ struct PlaceCells {
   }
 };
 
-/// The transpose of PlaceCells: model += scale · arrays.
+/// The transpose of PlaceCells: model += scale · arrays, at the cells of the layers. Members as in
+/// PlaceCells.
 struct AddCells {
   View<const std::uint32_t> cell, place;
   std::uint32_t plane, columns, first_layer;

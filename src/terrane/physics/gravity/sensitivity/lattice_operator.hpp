@@ -7,10 +7,11 @@
 // m: model; d_o, w_o: data and weights of observable o; K_o: this observable of one cell at all lags; K̂, d̂:
 // transforms.
 //
-// Exact to rounding: 1e-15 of the largest value; layers share no transform in Gᵀ, so deep ones keep their
-// digits. Layers are divided into at most eight parts (solve/matrices/parted.hpp), which several ranks may
-// share: in G each part needs its own inverse transform. Spectra of K are stored: 16 bytes for each wave
-// number of a layer, about 32 bytes for each cell and observable.
+// Exact to rounding: 1e-15 of the largest value. In Gᵀ each layer has a transform of its own, so the error of
+// a deep layer is relative to the largest value of that layer. Layers are divided into at most eight parts
+// (solve/matrices/parted.hpp), which several ranks may share: in G each part needs its own inverse transform.
+// Spectra of K are stored: 16 bytes for each wave number of a layer, about 32 bytes for each cell and
+// observable.
 #pragma once
 
 #include <memory>
@@ -47,8 +48,8 @@ class LatticeParts : public solve::PartedOperator {
   std::span<const std::uint32_t> cells_of(const Range& layers) const {
     return std::span(member_).subspan(start_[layers.first], start_[layers.last] - start_[layers.first]);
   }
-  /// Tables of K, an observable of one cell at all lags: of all observables, for a group and a layer, not
-  /// transformed.
+  /// Tables of K, an observable of one cell at all lags, before the Fourier transform: [observables], for a
+  /// group of stations and a layer.
   std::vector<LatticeArray> tables(std::size_t group, std::size_t layer) const;
   /// Indices in an array of a group: of the group's station `station`, and of a cell (the same for all
   /// layers).

@@ -20,6 +20,7 @@ class NearEntries {
   /// Entries of the cells of a leaf at a tile of stations: [observable][station][cell], from index `entries`
   /// on.
   struct Near {
+    /// Range of the leaf's cells in the order of the tree; index of the tile.
     std::uint32_t first, count, tile;
     std::size_t entries;
   };
@@ -34,7 +35,8 @@ class NearEntries {
   void make(const PrismSet& cells, const Receivers& receivers, const std::vector<Observable>& observables,
             const Switching& switching, int threads, Progress& progress);
 
-  /// value + Σ entries · model at a station of a tile.  stations: number of stations in the tile
+  /// Returns value + Σ entry · model over the near cells of a tile, for one of the tile's stations. stations:
+  /// number of stations in the tile
   double add_product(double value, const double* model, std::size_t tile, std::size_t stations,
                      std::size_t observable, std::size_t station) const;
   /// Calls add(entries of a row at the cells of a leaf, index of the row among the data) for every row near
@@ -58,6 +60,7 @@ class NearEntries {
   std::size_t leaves() const { return leaf_start.size() - 1; }
   double bytes() const;
 
+  /// The same pairs of leaf and tile, sorted by tile and by leaf; the first pair of each tile and leaf.
   std::vector<Near> by_tile, by_leaf;
   std::vector<std::size_t> tile_start, leaf_start;
   std::vector<float> entries;

@@ -16,8 +16,8 @@ namespace terrane::gravity {
 
 class DeviceExpansions {
  public:
-  /// unit: of lengths in all expansions, m; 0: in each expansion the scale of its cluster. The tree must
-  /// outlive this object.
+  /// unit: the unit of length in all expansions, m; if 0, that of each expansion is the scale of its cluster.
+  /// The tree must outlive this object.
   DeviceExpansions(Stream& stream, Tree& tree, double unit);
 
   /// Computes and uploads the wanted expansions that are not on the device yet.  wanted: [clusters]

@@ -146,7 +146,7 @@ struct FacesOfPack {
   }
 };
 
-/// (−1)^k / k!
+/// The factors (−1)^k / k! of the coefficients of an expansion.
 struct Factorials {
   double inverse[most_order + 1];
   explicit Factorials(int order) {
@@ -181,7 +181,8 @@ void add_moments(const PackOfPrisms* prisms, int order, Pack* sums) {
   }
 }
 
-/// Adds Σ |m| r^2n over the corners of a pack of prisms, with an eighth of the mass at each corner.
+/// Adds Σ |m| r^2n for n = 0, 1, … to the sums, over the corners of a pack of prisms with masses m: an eighth
+/// of |m| at each corner, r from the centre.
 void add_radial(const FacesOfPack& faces, Pack mass, int radials, Pack* sums) {
   Pack corner[3][2];
   for (int axis = 0; axis < 3; ++axis) {

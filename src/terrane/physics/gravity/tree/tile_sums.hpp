@@ -46,6 +46,7 @@ class TileSums {
   PartSums part_sums() const;
 
  private:
+  /// A leaf that is summed pair by pair at a tile: their indices in tree.nodes() and in tiles_.
   struct Meeting {
     std::uint32_t leaf, tile;
   };
