@@ -149,8 +149,8 @@ inline void add_row(Pack* to, const RowTerms& r) {
   }
 }
 
-/// Sums in packs for the numbers of an expansion: s0[m][a], s1[m][a] for index (a, m − a, 0) and (a, m − a,
-/// 1).
+/// Sums in packs for the numbers of an expansion, with index (a, m − a, 0) in s0[m][a] and (a, m − a, 1) in
+/// s1[m][a].
 struct SumsOfPack {
   Pack s0[local_rows][local_rows], s1[local_rows][local_rows];
 

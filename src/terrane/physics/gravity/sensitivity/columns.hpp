@@ -20,8 +20,9 @@ namespace terrane::gravity {
 /// in their order.
 class SensitivityColumns final : public solve::ColumnSource {
  public:
-  /// accuracy: relative, of every entry; 1e-9 for double precision and 1e-7 for single are ample. Throws
-  /// InputError: nothing is observed. singular: entries of the tensor at stations on the surface of cells.
+  /// accuracy: relative, of every entry; 1e-9 is ample if entries are stored in double precision, 1e-7 if in
+  /// single. singular: the value of entries of the gradient tensor at stations on the surface of cells.
+  /// Throws InputError if no observable contains a channel.
   SensitivityColumns(PrismSet cells, KeptStations stations, std::vector<Observable> observables,
                      double accuracy, SingularPolicy singular = SingularPolicy::nan);
 

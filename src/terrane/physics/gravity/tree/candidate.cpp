@@ -11,7 +11,7 @@ namespace terrane::gravity {
 namespace {
 
 constexpr double expansion_rounding = 1e-14;  // rounding of expansions, relative to the largest value
-// Seconds per digit of accuracy.
+// Seconds per digit of accuracy, for the lower bound tree_at_least().
 constexpr double least_seconds_per_prism = 35e-9, least_seconds_per_station = 0.5e-6;
 
 double digits_of(const Problem& problem) { return -std::log10(problem.parameters.accuracy); }
@@ -21,7 +21,7 @@ std::optional<MethodEntry::Least> tree_at_least(const Problem& problem) {
   const double m = static_cast<double>(problem.prisms.size()),
                n = static_cast<double>(problem.stations.size()), digits = digits_of(problem),
                order = 1.3 * digits + 4;
-  // Memory: keys, order and expansions while the tree is built.
+  // Memory for the prisms' octree keys, their order and the expansions, while the tree is built.
   return MethodEntry::Least{digits * (least_seconds_per_prism * m + least_seconds_per_station * n),
                             m * (24 + 0.25 * order * order)};
 }

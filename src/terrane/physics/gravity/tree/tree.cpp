@@ -22,8 +22,8 @@ namespace terrane::gravity {
 
 namespace {
 
-/// Number of stations in a tile, for which the tree is traversed once: smaller for few stations, which lie
-/// farther apart.
+/// Number of stations in a tile. The tree is traversed once per tile. Few stations lie farther apart, so
+/// their tiles contain fewer.
 std::size_t tile_for(std::size_t stations) { return stations <= 512 ? 8 : 16; }
 constexpr std::size_t stations_per_task = 512;
 // Share of the tolerance that truncation may use; calibrated, see docs/theory/fast.md.
@@ -64,7 +64,8 @@ Tree::Tree(const Prisms& prisms, const Stations& stations, ChannelSet channels, 
   const double digits = -std::log10(accuracy);
   order_ = leaves.order > 0 ? leaves.order
                             : std::clamp(static_cast<int>(std::lround(5 + 1.15 * digits)), 4, most_order);
-  // With few stations per prism, most of the time is spent on computing expansions: so leaves are larger.
+  // With few stations per prism, most of the time is spent on computing expansions. Larger leaves mean fewer
+  // expansions.
   leaf_ = leaves.prisms > 0                      ? leaves.prisms
           : prisms.size() > 64 * stations.size() ? 256
           : prisms.size() > 4 * stations.size()  ? 128
@@ -473,7 +474,8 @@ std::vector<std::array<double, 3>> Tree::absolute_fields_of_tiles(Progress& prog
   return fields;
 }
 
-/// Eight tiles spread over all, and for each kind of field the three where it may be largest.
+/// The indices of up to eight tiles of stations spread over all, and, for each of V, g and Γ that is
+/// requested, of the three tiles where it may be largest.
 std::vector<std::size_t> Tree::tiles_to_try(const std::vector<std::array<double, 3>>& fields) const {
   const std::size_t count = fields.size(), spread = std::min<std::size_t>(8, count);
   std::vector<std::size_t> sample;
