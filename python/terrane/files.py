@@ -112,6 +112,7 @@ def sample(name: SampleName, folder: Optional[Union[str, PathLike[str]]] = None)
 
     Examples
     --------
+    >>> import terrane
     >>> files = terrane.sample("electric")
     >>> files.data[0].name
     'line.ohm'

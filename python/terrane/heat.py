@@ -86,7 +86,7 @@ class Simulation(simulation.Simulation):
     >>> result["temperature"].dims
     ('time', 'receiver')
     >>> print(f"{result.report.heat_put_in:.4g} J put in, {result.report.heat_after:.4g} J in the rock")
-    1.312e+09 J put in, 1.312e+09 J in the rock
+    1.296e+09 J put in, 1.296e+09 J in the rock
     """
 
     physics = "heat"
