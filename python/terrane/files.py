@@ -116,7 +116,7 @@ def sample(name: SampleName, folder: Optional[Union[str, PathLike[str]]] = None)
     >>> files = terrane.sample("electric")
     >>> files.data[0].name
     'line.ohm'
-    >>> terrane.electric.read_arrays(files.data[0]).a.size > 0
+    >>> bool(terrane.electric.read_arrays(files.data[0]).columns)
     True
     """
     made = Path(tempfile.mkdtemp(prefix="terrane_sample_") if folder is None else folder)
