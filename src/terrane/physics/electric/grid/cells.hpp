@@ -41,8 +41,8 @@ class CellScheme {
 
   /// The network; its nodes are the cells.
   HostNetwork network() const;
-  /// Returns −(dK) φ in amperes, where K is the matrix of network(): the change of currents that is equivalent
-  /// to a change of resistivities by `change`, Ω·m. phi: potential, V. All [cells].
+  /// Returns −(dK) φ in amperes, where K is the matrix of network(): the change of currents that is
+  /// equivalent to a change of resistivities by `change`, Ω·m. phi: potential, V. All [cells].
   std::vector<double> currents_of_change(std::span<const double> change, std::span<const double> phi,
                                          int threads) const;
   /// Adds −λᵀ (∂K/∂ρ_c) φ for each cell c to `slope`: the transpose of currents_of_change(). All [cells].
