@@ -689,7 +689,8 @@ struct BytesOfElement {
     part = 4 * each + 8 * own + order;
     placing = std::max(9 * own + 24, ordered ? 8 * shared + 4 * listed : 0.0);
     field_of_device = each * (4 + 3 * number + 4) + own * (8 * number + 4) + 21 * number;
-    field_of_host = each * (4 + 3 * number) + own * (8 * number + 8) + 4 * listed + 12 * number;
+    // One of the terms 4 · each: lists of the part, which exist until the field is complete.
+    field_of_host = each * (4 + 4 + 3 * number) + own * (8 * number + 8) + 4 * listed + 12 * number;
   }
 };
 
