@@ -10,6 +10,7 @@
 #include <set>
 
 #include "terrane/base/error.hpp"
+#include "terrane/base/free_memory.hpp"
 #include "terrane/base/memory.hpp"
 #include "terrane/base/version.hpp"
 #include "terrane/io/notes.hpp"
@@ -180,8 +181,10 @@ Medium medium_of(const EarthModel& model, const TensorMesh& mesh, const Config& 
       return std::equal(other.begin(), other.end(), medium.conductivity.begin(),
                         [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); });
     };
-    if (alike(medium.conductivity_north) && alike(medium.conductivity_up))
-      medium.conductivity_north = medium.conductivity_up = {};  // isotropic: no cell contains several media
+    if (alike(medium.conductivity_north) && alike(medium.conductivity_up)) {
+      free_memory(medium.conductivity_north);  // isotropic: no cell contains several media
+      free_memory(medium.conductivity_up);
+    }
   } else {
     medium.conductivity = along("");
   }

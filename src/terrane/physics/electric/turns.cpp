@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "terrane/base/error.hpp"
+#include "terrane/base/free_memory.hpp"
 
 namespace terrane::electric {
 
@@ -63,11 +64,11 @@ void Turns::hand_over(std::size_t first, const Solved& solved, std::vector<doubl
   const auto& report = solved.report;
   const bool mine = groups_.hands_over() && first + groups_.own() < electrodes_.size();
   const Told told{mine, solved.secondary, report.reason, report.iterations, report.residual};
-  if (!mine) found = {};
+  if (!mine) free_memory(found);
   try {
     const auto all_told = comm.gather(std::as_bytes(std::span(&told, 1)), 0);
     auto all_found = comm.gather(std::as_bytes(std::span(found)), 0);
-    found = {};
+    free_memory(found);
     std::size_t turn = first;
     for (std::size_t rank = 0; rank < all_found.size(); ++rank) {
       Told one;

@@ -251,7 +251,7 @@ struct Planes {
   bool brings;  ///< whether this thread begins loads
   /// The side of the absorbing layer along east that affects the block (−1: none), and row_of_layer().
   int east = -1, row = 0;
-  float* of_layer = nullptr;  ///< ψ and ζ of this absorbing layer: [planes in turn][2: ψ, ζ][rows][row]
+  float* of_layer = nullptr;  ///< ψ and ζ of this absorbing layer: [buffers of a plane][2: ψ, ζ][rows][row]
 
   __device__ __forceinline__ float* layer_at(int turn, int array) const {
     return of_layer + (2 * turn + array) * Shape::rows * row;

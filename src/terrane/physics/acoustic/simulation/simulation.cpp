@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "terrane/base/free_memory.hpp"
 #include "terrane/job/blame.hpp"
 #include "terrane/job/contents.hpp"
 #include "terrane/job/earth.hpp"
@@ -165,7 +166,7 @@ std::unique_ptr<Simulation> Simulation::read(const Config& job, const Runtime& r
   expect_wavelet_unit(source, unit_of_wavelet, mesh);
   p.velocity = velocity_of(earth.model, job);
   read_medium(earth.model, job, p);
-  cells = {};  // frees the cells: from here on the problem contains the model
+  free_memory(cells);  // from here on the problem contains the model
   try {
     p.grid = grid_of(mesh);
   } catch (const InputError& error) {

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "terrane/base/error.hpp"
+#include "terrane/base/free_memory.hpp"
 #include "terrane/parallel/device/graph.hpp"
 #include "terrane/parallel/device/launch.hpp"
 #include "terrane/parallel/partition/exchange.hpp"
@@ -464,8 +465,8 @@ void FieldOf<T>::upload_places() {
   });
   places_ = Buffer<ContributionPlaces>(stream_, places);
   list_ = numbers(list);
-  part_.first = UnsetList<std::uint32_t>();  // = {} would free nothing
-  part_.contribution = UnsetList<std::uint32_t>();
+  free_memory(part_.first);
+  free_memory(part_.contribution);
 }
 
 /// Sets up the exchange of contributions to shared points with other ranks; they are sent individually, not

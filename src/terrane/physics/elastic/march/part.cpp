@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "terrane/base/error.hpp"
+#include "terrane/base/free_memory.hpp"
 #include "terrane/mesh/order.hpp"
 #include "terrane/parallel/threads/copied.hpp"
 #include "terrane/parallel/threads/filled.hpp"
@@ -759,7 +760,7 @@ void Builder::add_receivers() {
 }
 
 void Builder::keep_points() {
-  mass_ = UnsetList<double>();  // = {} would free nothing
+  free_memory(mass_);
   part.point = UnsetList<std::uint32_t>(part.own());
   each_of(near_.size(), [&](std::size_t e) {
     if (place_[e] != none) std::copy_n(&near_point_[e * each_], each_, &part.point[place_[e] * each_]);
