@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "support/elastic_meshes.hpp"
 #include "support/elastic_whole.hpp"
 #include "support/files.hpp"
 #include "terrane/job/config.hpp"
@@ -340,6 +341,22 @@ end = 0.5
 files = ["a.nc"]
 )";
 
+TEST(ElasticJobs, AreBuiltWhereTheyFitIntoMemoryAsForetold) {
+  const auto job = Config::parse(
+      std::string("[mesh]\nbox = [0, 1600, 0, 1600, -1600, 0]\nshape = [16, 16, 16]\n[model.background]\n"
+                  "velocity_p = 3000\nvelocity_s = 1700\ndensity = 2300\n") +
+      rest);
+  for (const auto kind : {Device::Kind::cpu, Device::Kind::debug}) {
+    Runtime runtime;
+    runtime.device.kind = kind;
+    const auto plan = Simulation::from_job(job, runtime)->check(runtime);
+    runtime.memory = static_cast<std::size_t>(plan.memory_bytes);
+    EXPECT_NO_THROW(Simulation::from_job(job, runtime)) << to_string(runtime.device);
+    runtime.memory /= 2;
+    EXPECT_THROW(Simulation::from_job(job, runtime), MemoryError) << to_string(runtime.device);
+  }
+}
+
 TEST(ElasticJobs, MakeLayersWithRocksByNameOrFromTheModel) {
   const std::string layers = R"([elements]
 kind = "layers"
@@ -432,20 +449,7 @@ quality_s = 50
 TEST(ElasticJobs, TakeTheRockOfEachElementFromATomography) {
   const TemporaryFolder folder;
   folder.put("t.xyz", tomography(false));
-  const auto layers = fmt::format(R"([elements]
-kind = "layers"
-columns = [2, 1]
-box = [0, 200, 0, 100]
-top = 0
-[[elements.layer]]
-bottom = -200
-rows = 2
-rock = "imaged"
-[[elements.rock]]
-name = "imaged"
-tomography = "{}"
-)",
-                                  folder / "t.xyz");
+  const auto layers = test::imaged_layers(folder / "t.xyz");
   auto text = layers + rest;
   text.replace(text.find("150, 150, -10"), 13, "50, 50, -10  ");
   text.replace(text.find("150, 150, -150"), 14, "50, 50, -150  ");

@@ -140,25 +140,7 @@ TEST(VaryingRock, KeepsItsEnergyAndIsStableAtItsLimit) {
   };
   EXPECT_EQ(vary_within(mesh, 4, std::vector<const MediumAt*>(mesh.size(), &rock)).varying, 27u);
   Whole earth(std::move(mesh));
-  const double dt = earth.problem.step;
-  const auto& factor = earth.field->part().factor;  // Δt² over the mass of a point
-  auto w = earth.random_values(4);
-  for (auto& v : w) v *= dt;
-  earth.field->set_state({earth.random_values(3), w, {}});
-  earth.field->load_courses({});
-  const auto energy = [&] {
-    const auto before = earth.field->state().displacement;
-    const auto ku = earth.field->forces();
-    earth.field->step();
-    const auto after = earth.field->state();
-    double kinetic = 0;
-    for (std::size_t n = 0; n < after.change.size(); ++n)
-      kinetic += 0.5 * after.change[n] * after.change[n] / factor[n / 3];
-    return kinetic - 0.5 * product(after.displacement, ku);
-  };
-  const double first = energy();
-  for (int n = 0; n < 400; ++n) earth.field->step();
-  EXPECT_NEAR(energy() / first, 1, 2e-13);
+  EXPECT_NEAR(energy_kept(earth, 400), 1, 2e-13);
 }
 
 /// A job ends with this, keys of [simulation] and those of its source.
@@ -192,19 +174,7 @@ TEST(VaryingRock, OfAJobIsThatOfCellsAndTomographiesAtEachPoint) {
             std::to_string(2000 + y) + "\n";
   }
   folder.put("t.xyz", grid);
-  const std::string layers = R"([elements]
-kind = "layers"
-columns = [2, 1]
-box = [0, 200, 0, 100]
-top = 0
-[[elements.layer]]
-bottom = -200
-rows = 2
-rock = "imaged"
-[[elements.rock]]
-name = "imaged"
-tomography = ")" + (folder / "t.xyz") +
-                             "\"\n";
+  const std::string layers = test::imaged_layers(folder / "t.xyz");
   const Basis basis(4);
   double memory[2];
   for (const bool varies : {true, false}) {

@@ -10,6 +10,7 @@
 
 #include "support/files.hpp"
 #include "terrane/job/config.hpp"
+#include "terrane/physics/electric/mesh_plan.hpp"
 #include "terrane/physics/electric/simulation.hpp"
 #include "terrane/simulation/write_result.hpp"
 
@@ -173,6 +174,21 @@ TEST(PlannedMeshesOfArrays, HaveWallsAsFarAsCurrentsSpreadBeforeTheyCrossAResist
         dyke.potential(place("a", n), place("n", n)) + dyke.potential(place("b", n), place("n", n));
     EXPECT_NEAR(found[n] / truth, 1, 0.005) << n;
   }
+}
+
+TEST(PlannedMeshesOfArrays, HaveTheSameWallsAtAnyHeightOfTheGround) {
+  const auto width_at = [](double ground) {
+    Description earth;
+    earth.background = {{"resistivity", 18}};
+    earth.topography = ground;
+    earth.bodies = {{Box{0, 4.4, -9e4, 9e4, ground - 1000, ground}, {{"resistivity", 1900}}, "dyke"}};
+    std::vector<Position> electrodes;  // without heights: they are on the ground
+    for (int n = 0; n < 8; ++n) electrodes.push_back({-7.0 + 2 * n, 0, NAN});
+    const auto box = plan_mesh(earth, {}, electrodes).mesh.bounds();
+    return box.east - box.west;
+  };
+  EXPECT_GT(width_at(0), 500);
+  EXPECT_NEAR(width_at(1500) / width_at(0), 1, 1e-9);
 }
 
 /// Below a ridge; the truth by half the cells. Where the companion had one cell between electrodes, nine

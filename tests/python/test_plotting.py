@@ -493,6 +493,9 @@ def test_fields_along_a_line_stay_curves_over_the_offset_at_one_frequency():
     assert [one.get_label() for one in amplitude.lines] == ["1 Hz"]
     assert numpy.allclose(amplitude.lines[0].get_ydata(), abs(field[1]))
     assert numpy.allclose(phase.lines[0].get_ydata(), numpy.degrees(-east / 1000), atol=1e-9), "without jumps"
+    # Either name of a channel is drawn, whatever the receivers lie on.
+    assert len(panels(plotting.draw(data, channels=["e_e"], slice_at="frequency=1"))) == 2
+    assert len(panels(plotting.draw(data, channels=["e_e_amplitude"], slice_at="frequency=1"))) == 1
 
 
 def test_amplitudes_over_decades_are_mapped_on_a_logarithm_and_phases_in_degrees():

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "terrane/physics/elastic/mesh/margin.hpp"
@@ -106,6 +107,23 @@ inline elastic::Problem rough_earth(elastic::Precision precision, int degree = 4
   p.end = 0.8;
   p.settle();
   return p;
+}
+
+/// [elements] of a job: two columns and two rows of elements whose rock a tomography gives.
+inline std::string imaged_layers(const std::string& tomography) {
+  return R"([elements]
+kind = "layers"
+columns = [2, 1]
+box = [0, 200, 0, 100]
+top = 0
+[[elements.layer]]
+bottom = -200
+rows = 2
+rock = "imaged"
+[[elements.rock]]
+name = "imaged"
+tomography = ")" +
+         tomography + "\"\n";
 }
 
 }  // namespace terrane::test

@@ -78,4 +78,28 @@ inline double product(const std::vector<double>& a, const std::vector<double>& b
   return sum;
 }
 
+/// The energy after `steps` steps of a random motion, divided by that at first: ½ vᵀ M v between two
+/// instants, and ½ u⁺ᵀ K u.
+inline double energy_kept(Whole& earth, int steps) {
+  const double dt = earth.problem.step;
+  const auto& factor = earth.field->part().factor;  // Δt² over the mass of a point
+  auto w = earth.random_values(4);
+  for (auto& v : w) v *= dt;
+  earth.field->set_state({earth.random_values(3), w, {}});
+  earth.field->load_courses({});
+  const auto energy = [&] {
+    const auto before = earth.field->state().displacement;
+    const auto ku = earth.field->forces();
+    earth.field->step();
+    const auto after = earth.field->state();
+    double kinetic = 0;
+    for (std::size_t n = 0; n < after.change.size(); ++n)
+      kinetic += 0.5 * after.change[n] * after.change[n] / factor[n / 3];
+    return kinetic - 0.5 * product(after.displacement, ku);
+  };
+  const double first = energy();
+  for (int n = 0; n < steps; ++n) earth.field->step();
+  return energy() / first;
+}
+
 }  // namespace terrane::elastic

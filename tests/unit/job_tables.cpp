@@ -9,6 +9,7 @@
 #include "terrane/base/memory.hpp"
 #include "terrane/io/netcdf_sink.hpp"
 #include "terrane/io/registry.hpp"
+#include "terrane/job/contents.hpp"
 #include "terrane/job/document.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/output.hpp"
@@ -344,6 +345,25 @@ TEST(EarthFromJob, NumbersForNoValueAreRefusedInModelsOfAnyFormatAndNotInFacesOf
   };
   EXPECT_EQ(prisms("3,999999,-999999,1,-9999,0,4\n"), "no error");
   EXPECT_THAT(prisms("3,4,0,1,-2,0,-9999\n"), HasSubstr("mesh.file: density: -9999 (value 4)"));
+  // As it comes from Python: a table whose density is called rho.
+  io::Table table;
+  for (const auto& [name, of_prisms] :
+       std::vector<std::pair<std::string, std::vector<double>>>{{"x1", {0, 1, 2, 3}},
+                                                                {"y1", {0, 0, 0, 0}},
+                                                                {"z1", {-2, -2, -2, -2}},
+                                                                {"x2", {1, 2, 3, 4}},
+                                                                {"y2", {1, 1, 1, 1}},
+                                                                {"z2", {0, 0, 0, 0}},
+                                                                {"rho", {300, 320, 400, -9999}}})
+    table.columns.push_back({name, name == "rho" ? "kg/m3" : "m", "", of_prisms});
+  Config::Options options;
+  options.contents = std::make_shared<Contents>(Contents{{{"given", std::move(table)}}});
+  EXPECT_THAT(message([&] {
+                build_earth(
+                    Config::parse("[mesh]\nkind = \"prisms\"\nfile = \"given\"\n", "job.toml", {}, options),
+                    std::nullopt, {});
+              }),
+              HasSubstr("mesh.file: rho: -9999 (value 4)"));
 }
 
 TEST(EarthFromJob, PrismsOfAFileMayHaveSeveralProperties) {
