@@ -187,7 +187,7 @@ TEST(PlannedMeshesOfArrays, HaveTheSameWallsAtAnyHeightOfTheGround) {
     const auto box = plan_mesh(earth, {}, electrodes).mesh.bounds();
     return box.east - box.west;
   };
-  EXPECT_GT(width_at(0), 500);
+  EXPECT_GT(width_at(0), 200);
   EXPECT_NEAR(width_at(1500) / width_at(0), 1, 1e-9);
 }
 
