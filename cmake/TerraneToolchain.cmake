@@ -106,7 +106,8 @@ if(CMAKE_UNITY_BUILD)
 endif()
 if(TERRANE_WARNINGS_AS_ERRORS)
   # GCC 12 warns of what std::string does inside (its bug 105651 and the like).
-  list(APPEND terrane_cxx_options -Werror -Wno-error=restrict -Wno-error=stringop-overflow -Wno-error=array-bounds)
+  list(APPEND terrane_cxx_options -Werror -Wno-error=restrict -Wno-error=stringop-overflow -Wno-error=array-bounds
+       -Wno-error=free-nonheap-object)
 endif()
 # GCC tidies its memory each time that it has grown by a tenth of a gigabyte. A tenth of the time goes into that, which is
 # saved where each of the compilers that run at once may have four gigabytes.
