@@ -24,7 +24,8 @@ std::string assemble(const std::string& where, const std::string& problem, const
 
 }  // namespace
 
-// By value, because callers make these texts for it.  NOLINTNEXTLINE(performance-unnecessary-value-param)
+// Takes texts by value, because callers construct them for this call.
+// NOLINTNEXTLINE(performance-unnecessary-value-param)
 Error::Error(std::string where, std::string problem, std::string next)
     : std::runtime_error(printable(assemble(where, problem, next))),
       where_(printable(where)),

@@ -13,7 +13,8 @@ namespace terrane {
 /// std::errc::result_out_of_range if it exceeds the range of double; in both cases `value` is unchanged.
 std::from_chars_result read_number(std::string_view text, double& value);
 
-/// The same with strtod in the locale "C", for standard libraries without std::from_chars for double.
+/// Does the same as read_number(), with strtod in the locale "C", for standard libraries without
+/// std::from_chars for double.
 std::from_chars_result read_number_by_strtod(std::string_view text, double& value);
 
 }  // namespace terrane

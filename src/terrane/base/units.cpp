@@ -212,7 +212,7 @@ std::string plain(std::string_view name) {
       {"\xC2\xB5", "u"},   {"\xCE\xBC", "u"},        // µ, μ
       {"\xC2\xB2", "2"},   {"\xC2\xB3", "3"},        // ², ³
       {"\xCE\xA9", "ohm"}, {"\xE2\x84\xA6", "ohm"},  // Ω: the Greek letter and the ohm sign
-      {"Ohm", "ohm"},                                // the case of a prefix k, m or M before it is kept
+      {"Ohm", "ohm"},                                // the case of a prefix k, m or M before "Ohm" is kept
       {"\xC2\xB7", "."},   {"**", ""},               // ·
   };
   for (const auto& [from, to] : spelled) replace_all(text, from, to);

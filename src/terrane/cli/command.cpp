@@ -335,8 +335,7 @@ int command_of_rank_0(int argc, const char* const* argv, const Registry& registr
   try {
     if (argc > 1 && argv[1][0] != '-') check_verb(argv[1]);
     app.parse(argc, argv);
-    // Lost output is an error except for `run`, whose results are files; for other verbs the text is the
-    // result.
+    // Text that could not be printed is an error, except for `run`, whose results are files.
     if (const int lost = lost_output(); lost != 0 && line.status == 0 && !app.got_subcommand("run")) {
       complain(fmt::format("standard output: cannot be written: {}", std::strerror(lost)));
       return 1;

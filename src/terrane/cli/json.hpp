@@ -14,7 +14,8 @@ namespace terrane::cli {
 /// The members of the object that do not come from a plan or a report.
 struct JsonFrame {
   std::string verb, job, simulation;  ///< "check", "job.toml", "gravity" or empty
-  /// `files`: those that were written or, by `check`, are planned; `warnings`: added to those of the report
+  /// `files`: names of the files that were written or, for `check`, would be written; `warnings`: warnings in
+  /// addition to those of the report
   std::vector<std::string> files = {}, warnings = {};
 };
 

@@ -51,7 +51,7 @@ int launched_ranks() {
 int command_on(terrane::Comm& ranks, int argc, char** argv, const std::string& libraries) {
   auto use = terrane::GpuLinkUse::never;
   try {
-    if (ranks.rank() == 0)  // the environment of rank 0 decides
+    if (ranks.rank() == 0)  // the variable TERRANE_NCCL of rank 0 applies to all ranks
       use = terrane::gpu_link_use_from_text(std::getenv("TERRANE_NCCL"), "TERRANE_NCCL");
   } catch (const terrane::InputError& error) {
     terrane::cli::complain(error.what());

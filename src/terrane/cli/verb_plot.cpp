@@ -193,7 +193,7 @@ std::string picture_beside(const fs::path& file) {
 void convert(const std::string& file, const io::Content& content, const std::string& netcdf) {
   try {
     io::write(netcdf, content);
-  } catch (const UnsupportedError&) {  // its text names the temporary file, unknown to the user
+  } catch (const UnsupportedError&) {  // the error names the temporary file, which the user does not know
     throw InputError(
         file, "what it holds cannot be drawn",
         "Allowed: traces, data on axes, grids, tables and models, such as .sgy, .su, .rsf, .nc, .h5, .csv.");
@@ -229,7 +229,7 @@ int plot(const PlotOptions& asked) {
   const auto picture = converted ? picture_beside(options.file) : std::string();
   add("--out", converted && options.out.empty() ? picture : options.out);
   add("--title", options.title);
-  // As one argument "--option=value", because the value of a region may begin with a minus.
+  // Passes an option as one argument "--option=value", because the value of a region may begin with a minus.
   const auto join = [&](const std::string& option, const std::string& value) {
     if (!value.empty()) words.push_back(option + "=" + value);
   };

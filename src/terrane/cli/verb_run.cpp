@@ -151,7 +151,7 @@ Config read_job(const JobOptions& options) {
   given.sets = options.sets;
   if (options.threads > 0) given.sets.push_back(fmt::format("simulation.threads={}", options.threads));
   if (!options.output.empty()) {
-    // Relative to the current folder, not to the folder of the job.
+    // Paths are printed relative to the current folder, not to the folder of the job.
     std::string quoted;
     for (const char c : absolute(options.output, "--output").string()) {
       if (c == '"' || c == '\\') quoted += '\\';
@@ -348,9 +348,9 @@ struct Sound {
   std::filesystem::path done;  ///< this file marks the simulation as done while others are still to run
 };
 
-/// Reads and checks every simulation as `check` does, so that no error in the last one is found after the
-/// first has run. One simulation is in memory at a time. each(part, job, alone): called for each simulation;
-/// alone: it is the only one. ahead: as for Registry::make
+/// Reads and checks every simulation as `check` does, before the first one runs, so that errors in any of
+/// them are found at once. One simulation is in memory at a time. each(part, job, alone): called for each
+/// simulation; alone: it is the only one. ahead: see Registry::make()
 template <class Each>
 std::vector<Sound> read_all(const Registry& registry, const Config& job, const JobOptions& options,
                             Each&& each, const std::function<void(const Runtime&)>& ahead = {}) {

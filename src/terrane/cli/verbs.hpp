@@ -1,5 +1,5 @@
-// The verbs of the terrane command. Each only calls functions of the library, which C++ programs can call as
-// well.
+// The verbs of the terrane command. Each verb only calls functions of the library, which C++ programs can
+// call as well.
 #pragma once
 
 #include <filesystem>
@@ -31,7 +31,8 @@ struct JobOptions {
 
 struct NewOptions {
   std::string physics = "gravity", file;
-  std::string mesh, survey;       ///< kinds of these tables to show; empty: those that the physics prefers
+  std::string mesh, survey;       ///< kinds of the tables [mesh] and [survey] to show; empty: those that the
+                                  ///< physics prefers
   std::vector<std::string> from;  ///< control files of UBC's inversions
   std::string of;                 ///< for an inversion: the physics of its data, such as "electric"
   bool brief = false;             ///< the shortest job that runs

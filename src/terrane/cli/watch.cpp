@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 constexpr std::chrono::milliseconds look_every = 50ms, longest_step = 10s;
 
 void give_rank_0_time(int) {
-  // Open MPI kills all ranks one second after the signal; exit just before.
+  // Open MPI kills all ranks one second after the signal; this process exits just before that.
   const itimerval soon{{}, {0, 900'000}};
   setitimer(ITIMER_REAL, &soon, nullptr);
 }

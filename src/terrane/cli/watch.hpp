@@ -16,8 +16,8 @@ namespace terrane::cli {
 /// themselves. Those that do not (painting 10⁸ cells, writing a file) are ended by this thread soon after the
 /// signal: unfinished files are removed, `last_words` is called, and the process exits with status 130. The
 /// thread waits while a checkpoint is being written, and up to ten seconds for the end of a step whose
-/// results a last checkpoint shall save. On rank 0 of several it does the same; the MPI launcher then ends
-/// the other ranks.
+/// results a last checkpoint shall save. On rank 0 of several ranks the thread does the same; the MPI
+/// launcher then ends the other ranks.
 class Watch {
  public:
   /// patience: time after an interrupt within which a computation must check cancelled(); then the process is

@@ -61,7 +61,8 @@ class ArrayFileWriter {
   std::uint64_t checksum_ = 0, records_ = 0;
 };
 
-/// Trusts nothing in the file: sizes are compared with the length of the file before memory is allocated.
+/// Reads an array file. Sizes stated in the file are compared with the length of the file before memory is
+/// allocated.
 class ArrayFileReader {
  public:
   struct Array {
@@ -89,10 +90,10 @@ class ArrayFileReader {
 
  private:
   struct Piece {
-    std::uint64_t at;          // position in the file of its first value, bytes
-    std::size_t first, count;  // index of its first value in the array, and number of values
-    std::uint64_t before;      // checksum of the file up to its first value
-    std::uint64_t after;       // checksum of the file up to its last value
+    std::uint64_t at;          // position of the piece's first value in the file, bytes
+    std::size_t first, count;  // index of the piece's first value in the array, and number of values
+    std::uint64_t before;      // checksum of the file up to the piece's first value
+    std::uint64_t after;       // checksum of the file up to the piece's last value
   };
   struct Head;
 

@@ -348,7 +348,8 @@ PrismData to_prisms(const Table& table, std::string_view length_unit, std::strin
         {std::string(name), table.si(column->name, kind.quantity, default_unit, std::isnan(kind.absent))});
   }
   if (data.properties.empty())
-    table.si(property, property_kind(property).quantity, unit);  // throws: its message says what is missing
+    table.si(property, property_kind(property).quantity, unit);  // throws an error whose message says what is
+                                                                 // missing
   for (std::size_t row = 0; row < table.rows(); ++row)
     for (std::size_t axis = 0; axis < 3; ++axis) {
       auto &low = faces[2 * axis][row], &high = faces[2 * axis + 1][row];

@@ -166,7 +166,8 @@ class CsvReader {
   Table read() {
     read_comments();
     read_header();
-    // Each row has a line, and at least one separator or line end for each column.
+    // The number of rows is limited by the length of the text: each row has a line, and at least one
+    // separator or line end for each column.
     const std::size_t n = table_.columns.size();
     const std::size_t rows = std::min(in_.lines_left() + 1, in_.bytes_left() / n + 1) + (headless_ ? 1 : 0);
     in_.expect_memory(rows * (n + 1));
@@ -188,7 +189,7 @@ class CsvReader {
   }
 
  private:
-  /// Reads comments up to the first line that is none.
+  /// Reads comments up to the first line that is not a comment.
   void read_comments() {
     while (true) {
       if (!in_.line(line_))

@@ -28,7 +28,7 @@ struct Run {
   const Deflated* of = nullptr;
   hid_t data = -1;
   std::vector<hsize_t> start;  ///< index of its first number along each dimension
-  /// Index of its first number; count of numbers without those beyond the end, and with them.
+  /// Index of its first number; number of numbers, without and with those beyond the end of a dimension.
   std::size_t first = 0, count = 0, whole = 0;
 };
 
@@ -123,8 +123,8 @@ bool store_deflated(hid_t file, std::span<const Deflated> all) {
   }
   constexpr std::size_t at_once = 256;  // chunks in memory, at most 128 MiB in total
   std::array<Bytes, at_once> made;
-  const Interruptible undisturbed(
-      [] { return false; });  // never calls the user's code while the library is locked
+  // Never cancels: no function of the user may be called while the library is locked.
+  const Interruptible undisturbed([] { return false; });
   for (std::size_t begin = 0; begin < runs.size(); begin += at_once) {
     const auto count = std::min(at_once, runs.size() - begin);
     for_each(count, 0, [&](std::size_t n) { made[n] = deflated(shuffled(runs[begin + n])); });

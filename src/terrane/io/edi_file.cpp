@@ -203,7 +203,7 @@ namespace {
                    fmt::format("{}={} {}", name, shown(option.value), problem), std::move(next));
 }
 
-/// The option of a key that exists and has a value; otherwise null.
+/// The option with this key if it exists and has a value; otherwise null.
 const Option* said(const Options& options, const char* key) {
   const auto found = options.find(key);
   if (found == options.end() || found->second.value.empty() || lower(found->second.value) == "none")

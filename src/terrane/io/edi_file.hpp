@@ -15,7 +15,7 @@ namespace terrane::io::edi {
 struct Option {
   std::string value;
   std::size_t line = 0;
-  bool twice = false;  ///< a later line has another value for the key, which is ignored
+  bool twice = false;  ///< whether a later line, which is ignored, gives another value for the key
 };
 using Options = std::map<std::string, Option>;
 

@@ -190,8 +190,8 @@ struct Token {
   std::string unit = {};
 };
 
-/// Names the column "ip": a phase in mrad; or, if its unit is one of ratios, a chargeability in mV/V. Its
-/// error has the same unit unless it states another.
+/// Gives the column "ip" a name and a unit: a phase in mrad or, if its unit is that of a ratio, a
+/// chargeability in mV/V. Its error has the same unit unless it states another.
 void name_polarization(TextReader& in, std::vector<Token>& tokens) {
   static const std::map<std::string, double> shares{{"mV/V", 1}, {"V/V", 1e3}, {"%", 10}};
   const auto is_named = [](const char* name) {
@@ -348,8 +348,8 @@ std::vector<Point> sensors_of(TextReader& in, std::string& note) {
   return all;
 }
 
-/// Names the columns "ip" and "iperr" without a unit: a phase in mrad, the default of this format, or the
-/// quantity asked for.
+/// Gives the columns "ip" and "iperr" names if they have no unit: a phase in mrad, the default of this
+/// format, or the quantity asked for.
 void take_polarization_as(const UbcColumn& asked, BlockOfArrays& block, std::string& note) {
   for (auto& token : block.tokens) {
     const bool error = token.name == "iperr";
@@ -956,7 +956,7 @@ std::vector<std::string> left_out_of_bert(const std::string& path, const Table& 
     }
   }
   if (table.find("resistance") != nullptr && table.find("phase") != nullptr)
-    written.insert(table.find("reactance"));  // magnitude and phase contain it
+    written.insert(table.find("reactance"));  // the reactance is contained in magnitude and phase
   return beside(table, std::move(written));
 }
 
@@ -1016,9 +1016,9 @@ std::string head_of(TextReader& in) {
   return head;
 }
 
-/// Gives columns XA, YA, ZA and so on, or A, B, M, N, and V/A, RHOA Terrane's names; without Y, electrodes
-/// are along x. If there is a column XA, a column A is not a position but the number of an electrode or a
-/// spacing.
+/// Renames columns XA, YA, ZA and so on, or A, B, M, N, and V/A, RHOA to Terrane's names; without Y,
+/// electrodes are along x. If there is a column XA, a column A is not a position but the number of an
+/// electrode or a spacing.
 void take_usual_names(Table& table) {
   constexpr std::string_view from = "xyz";
   constexpr std::string_view numbered[][2] = {{"c1", "a"}, {"c2", "b"}, {"p1", "m"}, {"p2", "n"}};

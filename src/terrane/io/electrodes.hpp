@@ -84,8 +84,8 @@ ElectrodeData to_electrode_data(const Table& table, TakenValues taken);
 /// Also throws UnsupportedError: the table has no electrode arrays, or no such column.
 void write_bert_rows(const std::string& path, const Table& table);
 void write_ubc_dcip_rows(const std::string& path, const Table& table, const std::string& field);
-/// The columns that such a file does not hold, and the number of electrode arrays left out; columns may be
-/// without values. Throws as writing does.
+/// The columns that a file of this format does not hold, and the number of electrode arrays left out; columns
+/// may be without values. Throws what writing would throw.
 std::vector<std::string> left_out_of_bert(const std::string& path, const Table& table);
 std::vector<std::string> left_out_of_ubc_dcip(const std::string& path, const Table& table,
                                               const std::string& field);

@@ -250,7 +250,9 @@ class JsonReader {
       expect(':');
       auto entry = value(depth + 1);
       const auto flag = std::min(key.find("__complex"), key.find("__array"));
-      if (key.find("__complex") != key.npos) entry.numbers.reset();  // fields and data are left out
+      if (key.find("__complex") != key.npos)
+        entry.numbers.reset();  // complex fields and survey data are not
+                                // read
       if (flag != key.npos && flag > 0) key.resize(flag);
       take_entry(budget_, name_, key);
       node.at(key) = std::move(entry);

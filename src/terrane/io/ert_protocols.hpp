@@ -16,7 +16,7 @@
 
 namespace terrane::io {
 
-/// Whether the first bytes are those of such a file.
+/// Whether the first bytes are those of a SuperSting file.
 bool begins_sting(std::string_view head);
 bool begins_protocol(std::string_view head);
 

@@ -20,7 +20,7 @@
 
 namespace terrane::io {
 
-/// Whether the first bytes are those of such a file.
+/// Whether the first bytes are those of a RES2DINV file.
 bool begins_res2dinv(std::string_view head);
 bool begins_syscal(std::string_view head);
 

@@ -246,7 +246,8 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(resol
     if (descriptor_ < 0) fail_write(path_, "cannot be written", errno);
   } else {
     descriptor_ = create_temporary(path_, target_, temporary_);
-    ::flock(descriptor_, LOCK_EX | LOCK_NB);  // tells remove_leftovers() elsewhere that it is being written
+    ::flock(descriptor_, LOCK_EX | LOCK_NB);  // the lock tells remove_leftovers() of other processes that the
+                                              // file is being written
   }
 }
 

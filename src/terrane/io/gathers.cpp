@@ -292,7 +292,8 @@ struct GatherLayout {
     return even ? each : 1;
   }  ///< traces per entry of the outer dimension, shot or trace
 
-  bool even, fixed;  ///< even: all shots have the same number of receivers; fixed: and the same receivers
+  bool even, fixed;  ///< even: all shots have the same number of receivers; fixed: all shots have the same
+                     ///< receivers
   std::size_t shots = 0, each = 0;
 };
 
@@ -336,8 +337,8 @@ std::vector<float> by_shots(const Gathers& g, const GatherLayout& layout) {
   return turned;
 }
 
-/// A data set with one variable per recorded quantity; if quantities are mixed, they are a coordinate
-/// instead.
+/// A data set with one variable per recorded quantity. If the quantities were recorded at different
+/// positions, there is one variable for all, and the coordinate "kind" gives the quantity of each trace.
 Dataset dataset_of_kinds(Gathers g) {
   auto parts = apart(g);
   const auto kinds_of_traces = std::exchange(g.kind, {});

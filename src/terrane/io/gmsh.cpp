@@ -192,7 +192,7 @@ class GmshReader {
     const auto blocks = count("blocks");
     count("elements"), integer("least tag"), integer("largest tag");
     const std::map<std::int64_t, std::pair<std::size_t, std::size_t>> kinds{
-        // element type: {nodes, those of them that are corners}; 4 corners: surface, 8: volume
+        // element type: {number of nodes, number of corners}; 4 corners: surface, 8: volume, 0: point or line
         {15, {1, 0}}, {1, {2, 0}},  {8, {3, 0}}, {27, {5, 0}},  {3, {4, 4}},
         {10, {9, 4}}, {16, {8, 4}}, {5, {8, 8}}, {12, {27, 8}}, {17, {20, 8}}};
     std::vector<std::uint32_t> of_one;

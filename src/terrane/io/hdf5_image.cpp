@@ -25,7 +25,9 @@ Hdf5InMemory::Hdf5InMemory(const std::string& path, std::string_view begun) {
     H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);
     file_ = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
   } else {
-    H5Pset_file_image(access, const_cast<char*>(begun.data()), begun.size());  // copied, not changed
+    H5Pset_file_image(access, const_cast<char*>(begun.data()), begun.size());  // the library copies these
+                                                                               // bytes and does not change
+                                                                               // them
     // If a file of this name exists on disk, the library accepts no image for it; a path below a file cannot
     // exist.
     file_ = H5Fopen((path + "/in memory").c_str(), H5F_ACC_RDWR, access);

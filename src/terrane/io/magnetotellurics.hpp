@@ -46,7 +46,7 @@ Table read_modem_data(TextReader& in);
 /// Writes impedances and tippers if the table has them; values without an uncertainty get 2e15, which gives
 /// them no weight. Throws UnsupportedError: neither of them, no frequency, or no positions.
 void write_modem_data(const std::string& path, const Table& table);
-/// The columns that such a file does not hold. Throws as writing does.
+/// The columns that a ModEM data list does not hold. Throws what writing would throw.
 std::vector<std::string> left_out_of_modem_data(const std::string& path, const Table& table);
 
 /// Reads the cells of a model, with the property "resistivity" in ohm m. A model without an origin has the
@@ -103,7 +103,7 @@ struct Transfer {
 /// than 10 degrees apart.
 Transfer to_north(const Transfer& turned, const Axes& axes, const std::string& where);
 
-/// The columns of a table that such a file needs.
+/// The columns of a table that files of magnetotelluric data need.
 struct Rows {
   const Column *easting, *northing, *up, *longitude, *latitude, *frequency;
   struct Parts {

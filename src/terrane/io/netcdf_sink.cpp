@@ -146,7 +146,7 @@ class NetcdfSink::File {
     }
   }
 
-  /// Writes a box of a variable; of a file in memory always all values at once.
+  /// Writes a box of a variable; if the file is in memory, the box must be the whole variable.
   void put(const Variable& variable, const Slab& slab, const ValueSpan& values) {
     const int id = variables_.at(variable.name);
     if (const auto found = deflated_.find(id); found != deflated_.end()) {

@@ -15,7 +15,8 @@ namespace terrane::io {
 /// coordinates are ignored, and so are faces of prisms: a remote electrode may be anywhere, and a slab may
 /// end far away. used: whether the column of this name matters; empty: all do.
 std::string written_for_none(const Content& content, const std::function<bool(std::string_view)>& used = {});
-/// Such a text for one column, whatever its name.
+/// A text about a number in this column that probably marks missing values, whatever the column's name; empty
+/// if there is none.
 std::string written_for_none(const Column& column);
 
 /// The attributes "note", and notes on a grid without a unit that may be in degrees, and on numbers that

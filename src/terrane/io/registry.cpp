@@ -85,7 +85,7 @@ struct Source {
   TextReader text() const { return TextReader::open(path, options.memory); }
   std::string bytes() const { return read_bytes(path, options.memory); }
   std::string property() const { return unnamed(path, options.property); }
-  MeshData mesh() const;                 ///< mesh of cell values in a separate file
+  MeshData mesh() const;                 ///< the mesh, if cell values and mesh are in separate files
   GridData scaled(GridData grid) const;  ///< the grid with coordinates in metres, by options.length_unit
 };
 
@@ -454,8 +454,8 @@ Names all_of_mesh(const Destination& to) {
   return {};
 }
 
-/// The columns left out by table formats that hold all of them: none. They also accept prisms and mesh
-/// properties, but refuse arrays and data sets.
+/// Names of left-out columns for table formats that hold every column: none. Throws for arrays and data sets,
+/// which these formats cannot hold; accepts prisms and mesh properties.
 Names all_of_table(const Destination& to) {
   const auto* mesh = std::get_if<MeshData>(&to.content);
   const bool shapeless =

@@ -159,7 +159,7 @@ std::vector<SpecfemSource> read_specfem_sources(const std::string& file, const s
 }
 
 bool begins_par_file(std::string_view head) {
-  // Keys that exist in every version.
+  // Whether the file has two of the keys that every version of SPECFEM3D uses.
   bool steps = false, step = false;
   for (const auto& line : specfem_lines(std::string(head))) {
     const auto name = without_blanks(line.substr(0, line.find_first_of("=#")));

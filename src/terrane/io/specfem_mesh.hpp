@@ -14,7 +14,7 @@ namespace terrane::io {
 /// (name, content) of each file.
 using SpecfemMeshFiles = std::vector<std::pair<std::string, std::string>>;
 
-/// Whether a path is such a folder.
+/// Whether a path is a folder with a mesh of SPECFEM3D.
 bool is_specfem_mesh(const std::string& folder);
 
 /// Throws FileError, InputError with file and line.

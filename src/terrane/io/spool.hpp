@@ -1,5 +1,6 @@
-// Blocks of equal size (frames) in a temporary file, written and read in any order: results that are stored
-// elsewhere later, wave fields that are needed again. Only a few frames need to be in memory.
+// Blocks of equal size (frames) in a temporary file, written and read in any order, for results that are
+// written to their own file later, and for wave fields that are read again. Only a few frames need to be in
+// memory.
 #pragma once
 
 #include <cstddef>

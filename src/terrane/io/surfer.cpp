@@ -21,7 +21,8 @@ namespace terrane::io {
 
 namespace {
 
-constexpr double blank = 1.70141e38;  // for Surfer 6; files of Surfer 7 state theirs
+constexpr double blank = 1.70141e38;  // the value of blank nodes in files of Surfer 6; files of Surfer 7
+                                      // state their own
 // Values from here on are blank, because the blank value may be printed with few digits.
 constexpr double least_blank = 1.7e38;
 constexpr std::int64_t most_surfer_nodes = 100'000'000;

@@ -146,8 +146,8 @@ std::vector<double> metres(const Table& table, std::string_view name) {
 std::vector<double> in_unit(const Table& table, const Column& column, const Convention& frame,
                             std::string_view channel, std::string_view unit, int sign) {
   const auto& there = *frame.of_channel(channel);
-  // A column without a unit is in the frame's usual unit; in Terrane's own frame in the geo unit, which is
-  // also that of the file.
+  // A column without a unit is assumed to have the usual unit of its frame; in Terrane's frame (enu) that is
+  // the unit usual in geophysics, which these files use, too.
   const auto there_unit = there.unit(frame.name == "enu" ? UnitSystem::geo : frame.usual);
   auto values = table.si(column.name, there.quantity, there_unit);
   const double factor = si_factor(there.quantity, unit);

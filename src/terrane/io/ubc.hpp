@@ -54,7 +54,7 @@ Table read_ubc_gravity(const std::string& path);
 /// this one.
 void write_ubc_gravity(const std::string& path, const Table& table, std::string_view field = {},
                        const Conventions& known = names_in_ubc_files());
-/// The columns of other channels, which such a file does not hold. Throws what writing would throw.
+/// The columns of channels that a file of gravity data does not hold. Throws what writing would throw.
 std::vector<std::string> left_out_of_ubc_gravity(const std::string& path, const Table& table,
                                                  std::string_view field = {},
                                                  const Conventions& known = names_in_ubc_files());
@@ -70,11 +70,8 @@ std::vector<std::string> left_out_of_ubc_gradient(const std::string& path, const
                                                   std::string_view field = {},
                                                   const Conventions& known = names_in_ubc_files());
 
-/// Columns easting, northing, up (m); tmi, and b_e, b_n, b_u for data along an axis (nT), each with
-/// _uncertainty if given; and the main field stated in the file: main_field_intensity (nT),
-/// main_field_inclination, main_field_declination (degrees), the same in every row. Consecutive data at one
-/// position belong to one station; NaN if it has no value of a channel. Throws InputError if data are along
-/// another direction.
+/// Whether the first bytes are those of a MAG3D file of observations: two lines with a direction and a
+/// number, then a count.
 Table read_ubc_magnetic(TextReader& in);
 /// Whether the first bytes are those of such a file: two lines with a direction and a number, then a count.
 bool begins_ubc_magnetic(std::string_view head);

@@ -39,7 +39,7 @@ class VtkhdfSink final : public Sink {
   std::unique_ptr<File> file_;
 };
 
-/// Writes a data set that is in memory. Throws as the sink does.
+/// Writes a data set that is in memory. Throws what VtkhdfSink throws.
 void write_vtkhdf(const std::string& path, const Dataset& data);
 /// The names of the variables that the file would not hold; variables may be without values. Throws what
 /// writing would throw.

@@ -58,8 +58,8 @@ inline CheckpointSettings checkpoint_of_one(const CheckpointSettings& job, std::
   one.least_run = job.least_run / static_cast<double>(count);
   one.resume = job.resume && is_left(one.file);
   one.also_whole = true;
-  // If `job` is itself one of several runs, its takes_away decides, because its `resume` is false also if
-  // only its checkpoint file is missing.
+  // If `job` is itself one of several runs, its takes_away is used: its `resume` may be false only because it
+  // has no checkpoint file yet.
   one.takes_away = !job.resume && (!job.also_whole || job.takes_away);
   return one;
 }

@@ -34,8 +34,8 @@ constexpr void bear(bool possible) {
 #undef TOML_ASSERT
 #undef TOML_ASSERT_ASSUME
 #undef TOML_UNREACHABLE
-// The functions of this header that classify characters may not throw. The characters that they assume
-// impossible, U+00A1 to U+0499 among them, are no spaces: they return false.
+// The functions of this header that classify characters must not throw. toml++ assumes that they never get
+// some characters, such as U+00A1 to U+0499; these are not spaces, so the functions return false for them.
 #define TOML_UNREACHABLE return false
 #define TOML_ASSERT_ASSUME(condition) static_assert(true)
 #include <toml++/impl/unicode.h>
@@ -488,7 +488,8 @@ std::vector<std::string> Config::keys() const {
 Config Config::table(std::string_view key) const {
   const std::string path = path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
   const auto* node = find(key);
-  if (node && node->list() && !node->list()->empty() && node->list()->front().table())  // [[source]]
+  if (node && node->list() && !node->list()->empty() && node->list()->front().table())  // a list of tables,
+                                                                                        // such as [[source]]
     throw wrong(key, fmt::format("of [[{}]] there is one here", path),
                 fmt::format("Write [{}] once; keys of it that take several values take a list.", path));
   if (node && !node->table())

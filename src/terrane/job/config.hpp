@@ -104,7 +104,7 @@ class Config {
   std::vector<std::size_t> counts(std::string_view key, std::size_t expected, std::uint64_t least = 1) const;
   /// A list of texts; a single text counts as a list of one.
   std::vector<std::string> texts(std::string_view key) const;
-  /// A list of lists of numbers, each `columns` long: the corners of a polygon.
+  /// A list of lists of numbers, each `columns` long, for example the corners of a polygon.
   std::vector<std::vector<double>> rows(std::string_view key, Quantity quantity, std::size_t columns) const;
 
   /// A path; relative ones start from the folder of the job file.

@@ -148,7 +148,9 @@ std::string job_template(std::span<const Section> sections, const std::map<std::
       text += fmt::format("\n{}{}\n", comment(section.summary), heading_of(section.path, sections));
     }
     for (const auto& key : section.keys) {
-      if (key.type == "tables" || key.type == "table") continue;  // such tables have a heading of their own
+      if (key.type == "tables" || key.type == "table")
+        continue;  // tables inside this one have headings of
+                   // their own
       const auto kind = kinds.find(std::string(section.path));
       const bool is_kind = key.name == "kind" && kind != kinds.end();
       const auto own = own_example(key);

@@ -559,9 +559,9 @@ std::vector<const Body*> conductors_above(const Description& earth, double top) 
   return found;
 }
 
-/// If the model of the file is continued outside its mesh, it is also continued upward. Throws InputError if
-/// the mesh of the physics extends above the file's mesh and the space there would be rock outside all
-/// bodies: a file that ends at the ground has no air, so a half-space would become a full space.
+/// For models that are continued outside the file's mesh, also upwards. Throws InputError if the mesh of the
+/// physics extends above the file's mesh and the space there would be rock outside all bodies: a file that
+/// ends at the ground contains no air, so its half-space would become a full space.
 void expect_air_above(const Config& table, const TensorMesh& mesh, const Description& earth) {
   if (!earth.cells || !earth.cells_go_on || earth.topography) return;
   const auto& cells = std::get<MeshCells>(earth.cells->geometry).mesh;
@@ -695,8 +695,8 @@ std::optional<std::string> projection_definition(const Config& job) {
 namespace {
 
 /// Whether the coordinates of a grid without a stated unit are degrees. In a job with a map projection, a
-/// grid whose coordinates all lie within ±360 and ±90 cannot be in metres. Throws InputError if it is
-/// undecided.
+/// grid whose coordinates all lie within ±360 and ±90 cannot be in metres. Throws InputError if that cannot
+/// be decided.
 bool taken_for_degrees(const Config& table, std::string_view key, const io::GridData& data,
                        const std::optional<Projection>& projection) {
   if (!io::may_be_degrees(data)) return false;

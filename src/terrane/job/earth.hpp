@@ -42,7 +42,8 @@ struct EarthRequest {
   double reference_density = 0;       ///< kg/m³; it is subtracted from densities of rock
   bool along_axes = false;            ///< cells with several materials get conductivity_east, _north and _up
   bool along_axes_of_layers = false;  ///< as along_axes, but only for cells whose media are layers
-  /// Outside model.file's mesh: the rock at its sides continues sideways, with air above it.
+  /// Outside the mesh of model.file, the rock at the sides of that mesh continues sideways, with air above
+  /// it.
   bool cells_go_on = false;
   /// Returns warnings about bodies that the mesh does not represent. The mesh may be planned or given in the
   /// job; tables: for each body, its table in the job.
@@ -75,7 +76,7 @@ void require_widths(const Config& table, const io::MeshData& data);
 
 /// The sections of table [mesh] of kinds regular and tensor, for a physics on the cells of a mesh.
 std::span<const Section> mesh_sections();
-/// The mesh that these sections describe. Throws InputError.
+/// The mesh that the table [mesh] describes. Throws InputError.
 TensorMesh build_mesh(const Config& job);
 /// The value of mesh.kind, or the kind that other keys of [mesh] imply. Throws InputError: no such kind.
 std::string kind_of_mesh(const Config& mesh);

@@ -39,7 +39,7 @@ Ground ground_through(const std::vector<Position>& points);
 struct Spread {
   Position middle{}, along{1, 0, 0};  ///< `along` is a unit vector
   double length = 0, width = 0;       ///< m
-  /// Coordinate along that direction, m; zero at `middle`.
+  /// Coordinate along the direction `along`, m; zero at `middle`.
   double at(double easting, double northing) const {
     return (easting - middle[0]) * along[0] + (northing - middle[1]) * along[1];
   }

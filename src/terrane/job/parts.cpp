@@ -54,8 +54,8 @@ bool is_table_or_tables(const Node& node) {
 }
 
 /// The variants in a table of the job: the tables inside it that are for some simulations only. In [model],
-/// which has other tables too, these are the ones that a simulation names or that have the name of a
-/// simulation; elsewhere all tables inside it.
+/// which also has other tables, they are the tables that a simulation names or that have the name of a
+/// simulation; in other tables they are all tables inside.
 template <class Node>
 std::set<std::string> variants_of(const Node& table, const std::string& key,
                                   const std::vector<Config>& simulations,

@@ -36,7 +36,7 @@ struct CompanionWish {
   /// Axes along which the cells between neighbouring `places` are kept if merging would leave fewer than two.
   std::array<bool, 3> two_between{};
 
-  /// The same wish, but all walls stay where they are.
+  /// A copy of this wish in which all walls stay where they are.
   CompanionWish with_its_walls() const;
 };
 
@@ -68,7 +68,7 @@ class Companion {
   /// factor by which the volume of the cell is multiplied; empty: 1. Cells with weight 0 or value NaN are
   /// left out. If all averaged cells have one value, the mean equals it bitwise. Empty if `values` is empty.
   std::vector<double> mean(const std::vector<double>& values, const std::vector<double>& weight = {}) const;
-  /// The same, averaging logarithms; for conductivities.
+  /// The same as mean(), but averages the logarithms of the values; for conductivities.
   std::vector<double> geometric_mean(const std::vector<double>& values,
                                      const std::vector<double>& weight = {}) const;
 

@@ -16,7 +16,7 @@ namespace terrane {
 std::vector<std::uint32_t> compact_order(std::span<const double> x, std::span<const double> y,
                                          std::span<const double> z, std::size_t tile_size, int threads = 1);
 
-/// The same for boxes, sorted by their centres.
+/// A permutation of boxes in which each tile of `tile_size` consecutive centres is compact, as for points.
 std::vector<std::uint32_t> compact_order(const Boxes& boxes, std::size_t tile_size, int threads = 1);
 
 }  // namespace terrane

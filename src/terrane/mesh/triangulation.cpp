@@ -88,7 +88,7 @@ class Edges {
 
 class Delaunay {
  public:
-  /// points: sorted by x, then y, each once.
+  /// points: sorted by x, then by y; no point occurs twice.
   explicit Delaunay(std::vector<PointOnGrid> points) : points_(std::move(points)) {
     if (points_.size() > 1) divide(0, static_cast<std::uint32_t>(points_.size()));
   }

@@ -72,10 +72,10 @@ struct Body {
   std::string name;  ///< name of the body for messages; may be empty
 };
 
-/// What cells in several bodies get: the values of the body painted last, or the sum.
+/// The values of a cell that lies in several bodies: those of the body painted last, or the sum.
 enum class OverlapRule { replace, add };
 
-/// What painting reports besides the model.
+/// The results of painting besides the model.
 struct PaintReport {
   std::vector<std::size_t> cells;  ///< [bodies]: number of cells whose centre is in the body
 };

@@ -45,7 +45,8 @@ std::vector<double> conductivity_along(const EarthModel& model, std::string_view
 /// hold
 std::vector<Column> conductivity_columns(const std::array<const std::vector<double>*, 3>& along,
                                          bool with_values = true);
-/// The same for the Cole-Cole parameters of polarizable rock; an empty parameter has no column.
+/// The columns of the Cole-Cole parameters of polarizable rock, for a file as conductivity_columns()
+/// describes; an empty parameter has no column.
 std::vector<Column> charge_columns(const std::vector<double>& chargeability, const std::vector<double>& time,
                                    const std::vector<double>& exponent, bool with_values = true);
 

@@ -438,7 +438,8 @@ struct Mixed {
 struct Columns {
   std::vector<std::string> names;
   std::vector<Mean> means;
-  std::size_t density, isotropic;  ///< indices of these columns; names.size() if there is none
+  std::size_t density, isotropic;  ///< indices of the columns of density and of the conductivity (or
+                                   ///< resistivity) for all axes; names.size() if there is none
   std::size_t added;               ///< index of the first added column
   bool resistive;                  ///< whether `isotropic` is a resistivity
 

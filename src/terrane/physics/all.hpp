@@ -6,10 +6,10 @@
 
 namespace terrane::physics {
 
-/// In the order of their names.
+/// All physics, in the order of their names.
 Registry all();
 
-/// Those that have a folder inverse/, by which `terrane invert` finds their models.
+/// The inversions of the physics that have a folder inverse/, for `terrane invert`.
 const inversion::Inverses& inversions();
 
 }  // namespace terrane::physics

@@ -4,9 +4,9 @@
 // For any m the best c is found by least squares, so that φ_d(m) = min_c ‖W(G m + T c − d)‖². With the
 // columns p_k of P, obtained by orthonormalising T with respect to the product Σ p q/σ², this is
 //   φ_d(m) = ‖W Q (G m − d)‖²,  Q = I − P PᵀW²
-// This is an inversion with the operator Q G and the data Q d. A trend removed from the data beforehand
-// would also fit part of the model's own field; here it does not. But a model gets no field that a trend
-// explains.
+// This is an inversion with the operator Q G and the data Q d. A trend that is removed from the data before
+// an inversion would also remove part of the field of the bodies; a trend fitted together with the model does
+// not. But the model explains no part of the field that a trend can explain.
 #pragma once
 
 #include <memory>

@@ -25,7 +25,8 @@ namespace terrane::inversion {
 
 namespace {
 
-// Tolerance of face positions, relative to the thinnest cell: files contain faces with few digits, or widths.
+// Tolerance of face positions, relative to the thinnest cell: files give faces with few digits, or widths
+// that have to be summed.
 constexpr double mesh_tolerance = 1e-3;
 
 /// Whether the faces of two meshes along one axis agree, up to the digits that programs write.

@@ -30,7 +30,8 @@ void Dependence::require_memory(const Runtime& runtime, const std::string& what)
 
 namespace {
 
-constexpr double of_cut_cells = 2;  // memory with cells half as wide along one axis, relative to the mesh
+constexpr double of_cut_cells = 2;  // memory with cells of half the width along one axis, divided by the
+                                    // memory with the cells of the mesh
 
 /// Adds the cost of computing errors of the mesh: an inversion computes about seven models; for two of them,
 /// data are also computed on three meshes with twice the cells and on one with farther boundaries.
@@ -111,7 +112,8 @@ Outcome InversionJob::found(const Runtime& runtime, Report& told) {
 
 namespace {
 
-constexpr double share_that_limits = 0.05;  // refines if mesh errors exceed σ_d for more of the data
+constexpr double share_that_limits = 0.05;  // the mesh is refined if its errors exceed σ_d for more than this
+                                            // fraction of the data
 
 /// The σ of data with errors e of the mesh: σ² = σ_d² + e². sigma: σ_d.
 std::vector<double> in_quadrature(std::vector<double> sigma, const std::vector<double>& errors) {
@@ -254,7 +256,8 @@ std::vector<double> InversionJob::errors_of_mesh(const std::vector<double>& mode
   return {};
 }
 
-/// The wish for a finer mesh, as for simulations (refining.hpp), with errors relative to uncertainties.
+/// Whether a finer mesh is needed, and why, as for simulations (refining.hpp); errors are relative to
+/// uncertainties.
 FinerWish InversionJob::finer_wish_of(const OnMesh& on) const {
   const auto share = [&](const std::vector<double>& change) {
     return ratio_at_95(of_->errors_by(on.outcome.predicted, change), on.own);

@@ -53,8 +53,7 @@ class Dependence {
   /// Add entries to the report of a run: before and after the entries of all inversions.
   virtual void report_before(Report& /*report*/) const {}
   virtual void report_after(Report& /*report*/) const {}
-  /// Fills in the result's data set and attributes of this physics; before there is an outcome, without
-  /// values.
+  /// Fills in the result's data set and attributes of this physics; before the run, variables have no values.
   virtual void fill(Result& result) const = 0;
   /// Adds columns of values of the mesh's cells; the property that is inverted for is already the first
   /// column.

@@ -175,7 +175,7 @@ class Side final : public Simulation {
   std::size_t index_;
 };
 
-/// Calls a check; to its error, adds the job's position in its file.
+/// Calls a check and, if it throws an error, adds the job's position in its file to the text of the error.
 template <class Check>
 void at(const Member& member, const Check& check) {
   try {

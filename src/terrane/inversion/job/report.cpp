@@ -11,7 +11,7 @@ namespace terrane::inversion {
 
 void report_outcome(Report& report, const Problem& problem, const Settings& settings, const Outcome& outcome,
                     const std::string& property, const std::vector<double>& values) {
-  for (const auto& i : outcome.iterations) {  // shows a few; files of results have all iterations
+  for (const auto& i : outcome.iterations) {  // the report shows a few iterations; result files contain all
     if (i.what == "lanczos" && i.number % 10 != 0 && &i != &outcome.iterations.back()) continue;
     report.notes.push_back(
         fmt::format("{:<8} {:>3}  β {:.6g}  φ_d/N {:.5g}  φ_m {:.5g}  {} products  {:.3g} s", i.what,

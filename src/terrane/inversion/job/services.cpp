@@ -14,7 +14,7 @@ namespace {
 
 // the name with which rank 0 calls the other ranks into serve()
 constexpr const char* called = "inversion";
-// this service accepts all others in any order, for joint inversions
+// this service runs all other services in any order, for joint inversions
 constexpr const char* workers_service = "workers";
 
 const Service& named(const std::vector<Service>& services, const std::string& name) {
@@ -24,8 +24,8 @@ const Service& named(const std::vector<Service>& services, const std::string& na
   return *found;
 }
 
-/// Computes this rank's shares of products until rank 0 ends it. first: the first operator; null for workers,
-/// which may also run commands.
+/// Computes this rank's shares of products until rank 0 ends this work. first: the first operator; null for
+/// workers, which may also run commands.
 void serve_operators(const std::vector<Service>& services, std::shared_ptr<const solve::PartedOperator> first,
                      Comm& comm) {
   std::map<std::string, Service::Work> commands;

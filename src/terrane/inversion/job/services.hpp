@@ -12,15 +12,15 @@
 
 namespace terrane::inversion {
 
-/// A piece of work for the other ranks of one physics, given the rest of the packet: they make their share of
-/// an operator, or do other work.
+/// A kind of work that a physics gives to the ranks other than 0: making their shares of an operator, or
+/// anything else. Its functions read the rest of the packet.
 struct Service {
   using Share = std::function<std::shared_ptr<const solve::PartedOperator>(Packet packet, Comm& comm)>;
   using Work = std::function<void(Packet packet, Comm& comm)>;
 
   std::string name;
-  /// Makes this rank's share of an operator, whose products it computes from then on; null if a rank fails;
-  /// rank 0 then throws the error. Empty: the service is `work`.
+  /// Makes this rank's share of an operator; the rank then computes its share of products. Null if a rank
+  /// fails; rank 0 then throws the error. If this function is empty, the service is `work`.
   Share share = {};
   /// Does some work and returns when it is done.
   Work work = {};

@@ -64,7 +64,7 @@ std::vector<std::uint32_t> read_active(const Config& table, const TensorMesh& me
 /// InputError if both are given, or if the whole mesh is air.
 Ground take_ground(const Config& job, const Config& other, const char* key,
                    const std::optional<Projection>& projection, const MemoryBudget& memory, Problem& problem);
-/// Sets a ground surface in the problem, as take_ground() does, but one that was read already.
+/// Sets a ground surface that has been read before, as take_ground() does.
 void put_ground(const Ground& height, std::string where, Problem& problem);
 
 /// Reads a value for every active cell: a number with a unit, or a file of the property; empty if the key is

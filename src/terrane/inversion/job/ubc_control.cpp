@@ -96,9 +96,9 @@ struct Writer {
   }
 };
 
-/// mesh / data / topography / 1 depth, 2 distance / exponent z0 / wavelet … : Terrane computes G in its own
-/// way, so wavelet settings are ignored. From version 6 on, a file of cell weights may replace the kind and
-/// its numbers.
+/// The lines of the file are: mesh / data / topography / 1 depth, 2 distance / exponent z0 / wavelet … :
+/// Terrane computes G in its own way, so wavelet settings are ignored. From version 6 on, a file of cell
+/// weights may replace the kind and its numbers.
 void read_sensitivities(Control& control, Writer& job) {
   job.mesh = control.path(control.words("the mesh").front());
   job.data = control.path(control.words("the file of data").front());
@@ -157,8 +157,8 @@ void read_norm(Control& control, Writer& job) {
   job.inversion += fmt::format("norms = [{}, {}, {}, {}]\n", p[0], p[1], p[2], p[3]);
 }
 
-/// mode / par tolc / data / sensitivities / initial / reference / active / lower / upper / alphas /
-/// SMOOTH_MOD / weights / norms / …
+/// The lines of the file are: mode / par tolc / data / sensitivities / initial / reference / active / lower /
+/// upper / alphas / SMOOTH_MOD / weights / norms / …
 void read_inversion(Control& control, Writer& job) {
   read_choice(control, job);
   job.data = control.path(control.words("the file of data").front());

@@ -122,9 +122,9 @@ std::vector<double> Lanczos::coefficients(double beta) const {
   return y;
 }
 
-/// The β at which φ_d = β²‖y‖², which increases with β, equals the target; 0 if even the smallest β exceeds
-/// it.  beyond: b_{k+1} v_{k+1}, for a misfit that is a function of the residuals, W (d − G m) = β V y − y_k
-/// b_{k+1} v_{k+1}
+/// The β at which φ_d = β²‖y‖² equals the target (φ_d increases with β); 0 if φ_d exceeds the target even at
+/// the smallest β.  beyond: b_{k+1} v_{k+1}, for a misfit that is a function of the residuals, W (d − G m) =
+/// β V y − y_k b_{k+1} v_{k+1}
 double Lanczos::beta_for(double target, std::span<const double> beyond) const {
   const double top = std::log(largest_eigenvalue());
   std::vector<double> r(settings_.misfit ? beyond.size() : 0);

@@ -50,7 +50,8 @@ NormalEquations::NormalEquations(const Objective& objective)
 void NormalEquations::set_beta(double beta) {
   beta_ = beta;
   objective_.regulariser->apply(objective_.centre,
-                                r_centre_);  // again, because weights of sparse norms may have changed
+                                r_centre_);  // computed again, because weights of sparse norms may have
+                                             // changed
   objective_.regulariser->diagonal(r_diagonal_);
   b_ = data_part_;
   diagonal_ = g_diagonal_;

@@ -115,7 +115,7 @@ double huber_misfit_of(std::vector<double> r, double s, double huber) {
   return s * s * huber_misfit(r, huber);
 }
 
-/// φ_d; with Huber's norm, that of scaled residuals until the next step may reach the target.
+/// φ_d; with Huber's norm, the misfit of scaled residuals until the next step may reach the target.
 double Steps::misfit() const {
   const auto r = residual();
   if (!(settings_.huber > 0)) return solve::dot(r, r);

@@ -64,8 +64,8 @@ std::vector<double> centre_of(const Problem& p, const Settings& settings,
                               const std::vector<double>& reference, Regulariser& regulariser) {
   auto centre = reference;
   if (settings.reference_in_gradients && p.couplings.empty()) return centre;
-  // φ_m has the same minimum as the form around m̃ = R⁻¹ R_s m_ref, R_s the smallness part of R; or with
-  // couplings C, c (coupling.hpp) around m̃ = (R + C)⁻¹ (R m_ref + c).
+  // Apart from a constant, φ_m is the quadratic form around m̃ = R⁻¹ R_s m_ref, R_s the smallness part of R;
+  // or with couplings C, c (coupling.hpp) around m̃ = (R + C)⁻¹ (R m_ref + c).
   if (!settings.reference_in_gradients) regulariser.apply_smallness(reference, centre);
   else regulariser.apply(reference, centre);
   for (const auto& one : p.couplings) one->add_centre(centre);

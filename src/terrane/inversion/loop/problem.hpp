@@ -1,6 +1,6 @@
 // The input and the result of an inversion, and functions that all loops use. Nothing here depends on the
-// physics: G is an operator, a model is a number for each active cell. If data depend non-linearly on the
-// model, there is F in place of G.
+// physics: G is an operator, a model has one number for each active cell. If data depend non-linearly on the
+// model, a function F replaces G.
 #pragma once
 
 #include <memory>

@@ -88,7 +88,8 @@ class PutState {
   StatePath at_;
 };
 
-/// Reads members from the state of a checkpoint. Throws as refuse_checkpoint() if a member is missing.
+/// Reads members from the state of a checkpoint. Throws the error of refuse_checkpoint() if a member is
+/// missing.
 class TakeState {
  public:
   explicit TakeState(const State& from, StatePath at = StatePath()) : from_(from), at_(std::move(at)) {}

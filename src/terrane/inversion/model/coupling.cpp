@@ -130,7 +130,8 @@ void CrossGradient::add_apply(std::span<const double> v, std::span<double> out) 
 }
 
 void CrossGradient::add_diagonal(std::span<double> out) const {
-  // A cell's value changes its own differences and, along each axis, one of each neighbour: sums their forms.
+  // A cell's value affects its own differences and, along each axis, one difference of each neighbour: a
+  // diagonal entry is the sum of their quadratic forms.
   for_all(size(), threads_, [&](std::size_t c) {
     Sides own;
     double sum = 0;

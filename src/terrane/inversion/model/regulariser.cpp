@@ -154,7 +154,8 @@ Terms Regulariser::terms(std::span<const double> u, std::span<const double> smal
   auto whole = on_mesh(u);
   if (weights_in_gradients_)
     for (std::size_t c = 0; c < whole.size(); ++c) whole[c] *= whole_weight_[c];
-  std::array<std::vector<double>, 3> layers;  // sum over each layer; these are added in order
+  std::array<std::vector<double>, 3> layers;  // sums over each layer, which are then added in the order of
+                                              // layers
   for (auto& sums : layers) sums.assign(n_[2], 0.0);
   for_cells([&](std::size_t cell, const std::array<std::size_t, 3>& place) {
     for (std::size_t a = 0; a < 3; ++a) {

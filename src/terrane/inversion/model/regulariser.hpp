@@ -106,10 +106,10 @@ class Regulariser {
   void reweight(std::optional<Factors> factors);
   /// Adds to R the forms that couple the model to others; terms() does not include them.
   void couple(Couplings couplings) { couplings_ = std::move(couplings); }
-  /// magnitudes(): the arguments of the norms, in the order of Factors: u, and differences divided by δ of u
-  /// or (weights_in_gradients) of w u; NaN if there is no cell or face. measures(): the weights of these in
-  /// the norm: w² V, and A δ, times w² of the face if the differences are of u; including the factors of
-  /// weigh().
+  /// magnitudes(): the arguments x of the norms, in the order of Factors: u in cells; at faces the
+  /// differences of u, or of w u with weights_in_gradients, divided by δ; NaN where there is no cell or face.
+  /// measures(): the weights v of these arguments (sparse.hpp): w² V for cells; A δ for faces, times w² of
+  /// the face if the differences are those of u; they include the factors of weigh().
   Factors magnitudes(std::span<const double> u) const;
   Factors measures() const;
 

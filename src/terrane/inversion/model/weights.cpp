@@ -24,7 +24,7 @@ double top_of_rock(const TensorMesh& mesh, std::span<const double> ground, std::
   return share < 1 ? mesh.up()[k] + share * (mesh.up()[k + 1] - mesh.up()[k]) : mesh.up()[k + 1];
 }
 
-/// Height of the ground in each column of cells: at the highest active one, m.
+/// Height of the ground in each column of cells, m: in the column's highest active cell.
 std::vector<double> tops(const TensorMesh& mesh, std::span<const std::uint32_t> active,
                          std::span<const double> ground) {
   const std::size_t columns = mesh.n_east() * mesh.n_north();

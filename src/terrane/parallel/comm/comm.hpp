@@ -155,8 +155,8 @@ class Alone final : public Comm {
   struct Posted {
     int tag;
     bool sends;
-    std::byte* to;          // address at which that rank receives
-    const std::byte* from;  // bytes that the rank sends
+    std::byte* to;          // memory into which irecv() receives
+    const std::byte* from;  // bytes that isend() sends
     std::size_t bytes;
     std::shared_ptr<bool> done;
   };

@@ -68,7 +68,7 @@ std::unique_ptr<Link> GpuComm::start(const Make& make, std::string& failure) {
     });
     below_.broadcast(group, 0);
     together(below_, [&] { link->join(group, rank(), size()); });
-  } catch (const Error& error) {  // thrown on all ranks
+  } catch (const Error& error) {  // an error that is thrown on all ranks
     failure = fmt::format("{}: {}", error.where(), error.problem());
     return nullptr;
   } catch (const std::exception& error) {

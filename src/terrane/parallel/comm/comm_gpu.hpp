@@ -83,7 +83,7 @@ class GpuComm final : public Comm {
   MakeLink make_;
   MakeDirect make_direct_;
   GpuLinkUse use_;
-  std::unique_ptr<GpuLink> link_;  // from prepare() to release(), on all ranks or on none
+  std::unique_ptr<GpuLink> link_;  // exists from prepare() to release(), on all ranks or on none
   std::string failure_;            // error of the last attempt to make the link; the same on all ranks
   std::optional<Device> direct_device_;
   Direct direct_;

@@ -16,13 +16,13 @@ constexpr int tag = 1, first_tag = 16;  // tag of send() and receive(); the firs
 
 /// Waits for a message of this many bytes. Most MPI libraries transfer data only while they are polled, and
 /// without kernel support in pieces of 32 kB. If the loop slept 0.2 ms between polls, the speed would be 0.3
-/// GB/s. So at first this polls without sleeping (yielding the core to other threads), for the time that the
-/// message would take at 0.3 GB/s. If it has not arrived by then, the other side may still be computing, and
-/// the loop sleeps between polls.
+/// GB/s. So at first this function polls without sleeping (yielding the core to other threads), for the time
+/// that the message would take at 0.3 GB/s. If the message has not arrived by then, the other side may still
+/// be computing, and the loop sleeps between polls.
 template <class Done>
 void wait_until(const Done& done, std::size_t bytes) {
   using Clock = std::chrono::steady_clock;
-  constexpr double asleep = 0.3e9;  // bytes/s
+  constexpr double asleep = 0.3e9;  // speed of a transfer whose polls are separated by sleep, bytes/s
   constexpr std::chrono::microseconds least(100), nap(200);
   const auto patience = least + std::chrono::duration_cast<Clock::duration>(
                                     std::chrono::duration<double>(static_cast<double>(bytes) / asleep));

@@ -235,7 +235,7 @@ class NcclDirectLink final : public DirectLink {
     cuda::use(index_);
     const auto on = static_cast<cudaStream_t>(stream.handle());
     end_.check(ncclGroupStart(), "ncclGroupStart");
-    auto result = ncclSuccess;  // the first error: the group must be ended all the same
+    auto result = ncclSuccess;  // the first error; it is reported after the group has been ended
     for (const auto& piece : out)
       if (result == ncclSuccess)
         result = ncclSend(piece.data, piece.bytes, ncclUint8, piece.rank, end_.comm, on);
@@ -251,7 +251,8 @@ class NcclDirectLink final : public DirectLink {
     try {
       end_.state("NCCL");
     } catch (const Error&) {
-      ncclCommAbort(std::exchange(end_.comm, nullptr));  // or its kernels would wait for ever
+      ncclCommAbort(std::exchange(end_.comm, nullptr));  // otherwise kernels of the communicator would wait
+                                                         // for ever
       throw;
     }
   }

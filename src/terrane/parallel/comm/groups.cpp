@@ -24,8 +24,8 @@ Groups::Groups(Comm& comm, std::size_t solves, int groups)
       count_(
           std::clamp<std::size_t>(groups > 0 ? static_cast<std::size_t>(groups) : solves, 1, ranks_of(comm))),
       own_(static_cast<std::size_t>(comm.rank()) * count_ / ranks_of(comm)),
-      // One group of all ranks is comm itself. In a Comm made by split(), ranks send messages through the
-      // host, except those of halos between peers.
+      // If all ranks form one group, comm itself is used. In a Comm made by split(), ranks send messages
+      // through the host, except those of halos between peers.
       some_(count_ < ranks_of(comm) && count_ > 1 ? split(comm, own_) : nullptr),
       sharing_(count_ == 1 && comm.size() > 1 ? &comm : some_.get()) {}
 

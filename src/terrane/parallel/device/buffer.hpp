@@ -140,8 +140,8 @@ class Buffer {
   void download(Stream& stream, std::span<T> to, std::size_t first = 0) const {
     detail::download(stream, data_ + first, to.data(), to.size_bytes());
   }
-  /// The same without waiting. The host's memory, of a PinnedBuffer, must not be changed until the stream has
-  /// done the copy.
+  /// Copy as upload() and download() do, but return without waiting for the copy. The host's memory, of a
+  /// PinnedBuffer, must not be changed until the stream has done the copy.
   void upload_async(Stream& stream, std::span<const T> from, std::size_t first = 0) {
     detail::upload(stream, from.data(), data_ + first, from.size_bytes(), false);
   }

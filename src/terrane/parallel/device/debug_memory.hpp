@@ -23,7 +23,7 @@ class DebugAccess {
 /// TERRANE_DEBUG_MEMORY bytes, or else 16 GB. The last byte lies just before a protected page.
 void* debug_allocate(std::size_t bytes);
 void debug_release(void* memory) noexcept;
-/// Bytes free and in all.
+/// The free and the total memory of the debug device, bytes.
 std::size_t debug_free();
 std::size_t debug_total();
 

@@ -82,7 +82,7 @@ Device any_device(int place, int shared_by) {
     if (count == 0) return cpu;
     const int index = place % count;
     return why_not(gpu(index)).empty() ? Device{Device::Kind::cuda, index, shared_by} : cpu;
-  } catch (const Error&) {  // another program has the GPU for itself, or it is out of order
+  } catch (const Error&) {  // another program has the GPU for itself, or the GPU does not work
     return cpu;
   }
 }
@@ -163,7 +163,7 @@ void* allocate(Device device, std::size_t bytes) {
       return ::operator new (bytes, std::align_val_t{64});
   }
   if (memory) return memory;
-  device.shared_by = 1;  // so that the message states all free memory, which was tried
+  device.shared_by = 1;  // so that the error message states the whole free memory, which was tried
   throw MemoryError(
       to_string(device),
       fmt::format("{:.4g} MB of device memory are wanted, {:.4g} MB are free",

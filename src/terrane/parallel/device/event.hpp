@@ -31,7 +31,8 @@ class Event {
   friend class Stream;
   Device device_;
   void* handle_ = nullptr;
-  std::weak_ptr<detail::Recording> recording_;  // of the Graph that was recording the stream at record()
+  std::weak_ptr<detail::Recording> recording_;  // the recording of the Graph that recorded the stream when
+                                                // record() was called; null: none
   std::chrono::steady_clock::time_point at_;
 };
 

@@ -34,9 +34,9 @@ struct CartesianSettings {
   /// largest part is as small as possible. Among choices with the same largest part, the one with the
   /// smallest faces between parts is used.
   std::array<int, N> pieces{};
-  /// Relative amount by which the largest part counts as larger when `pieces` are chosen, if cuts are not at
-  /// multiples of 4 blocks of a Reduction: it stands for the time in which the host adds one number per
-  /// block.
+  /// When `pieces` are chosen, a partition whose cuts are not at multiples of 4 blocks of a Reduction is
+  /// rated as if its largest part were larger by this fraction: an equivalent of the time in which the host
+  /// adds one number per block.
   double not_joining = 0;
 };
 

@@ -55,7 +55,8 @@ std::vector<DirectLink::Piece> Exchange<T>::pieces(const std::vector<Parcel>& pa
 template <class T>
 void Exchange<T>::begin(Stream& stream, Index times, const Move& pack) {
   if (!link_) {
-    filled_.wait();  // until the previous exchange's values have been copied out of the receiving arrays
+    filled_.wait();  // waits until the previous exchange's values have been copied out of the receiving
+                     // arrays
     T* const to = through_host_ ? host_in_.data() : packed_in_.view().data;
     for (const Parcel& parcel : in_) {
       const std::span bytes(to + parcel.first * times, static_cast<std::size_t>(parcel.count * times));
@@ -71,7 +72,7 @@ void Exchange<T>::begin(Stream& stream, Index times, const Move& pack) {
   if (through_host_)
     packed_out_.download_async(stream_, host_out_.span().first(static_cast<std::size_t>(out_count_ * times)));
   packed_.record(stream_);
-  if (packed_.done()) send(times);  // at once, if the CPU did the packing
+  if (packed_.done()) send(times);  // sends at once if the CPU did the packing
 }
 
 template <class T>
@@ -120,7 +121,7 @@ void Exchange<T>::wait(Stream& stream) {
     link_->check();
     std::this_thread::sleep_for(nap);
   }
-  stream.wait();  // so that errors of its work are thrown here
+  stream.wait();  // waits, so that errors of the stream's work are thrown here
 }
 
 template class Exchange<float>;

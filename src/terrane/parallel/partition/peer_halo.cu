@@ -60,7 +60,9 @@ __device__ void move_row(U* at, U* there, int wide) {
 #pragma unroll 8
   for (int n = static_cast<int>(threadIdx.x % warp); n < wide; n += static_cast<int>(warp)) {
     if constexpr (pack) there[n] = at[n];
-    else at[n] = fresh(there + n);  // other GPUs have written it, so the L1 cache may be out of date
+    else
+      at[n] = fresh(there + n);  // other GPUs have written these values, so the L1 cache may be out of
+                                 // date
   }
 }
 
@@ -94,8 +96,8 @@ __global__ void __launch_bounds__(threads_of_block)
   for (int n = 0; n < all.outs; ++n) move<T, true>(all.field, all.out[n], place);
   say_and_wait(all.meeting, message);
 #if __CUDA_ARCH__ >= 900
-  // Not earlier: blocks of the next kernel could occupy multiprocessors that blocks of this one, for which
-  // other ranks wait, still need.
+  // The next kernel may start only now: its blocks could occupy multiprocessors that blocks of this kernel,
+  // for which other ranks wait, still need.
   cudaTriggerProgrammaticLaunchCompletion();
 #endif
   for (int n = 0; n < all.ins; ++n) move<T, false>(all.field, all.in[n], place);

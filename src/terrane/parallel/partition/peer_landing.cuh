@@ -83,10 +83,14 @@ class PeerLanding {
   }
   ~PeerLanding() {
     if (cudaSetDevice(index_) == cudaSuccess) {
-      if (std::uncaught_exceptions() > 0) lost_->give_up();  // others may never answer
+      if (std::uncaught_exceptions() > 0)
+        lost_->give_up();  // in stack unwinding, other ranks may never
+                           // answer
       cudaDeviceSynchronize();
     }
-    if (std::uncaught_exceptions() > 0) return;  // other ranks may still write into this memory
+    if (std::uncaught_exceptions() > 0)
+      return;  // in stack unwinding, other ranks may still write into this
+               // memory
     meet_at_the_end(comm_);
     all_->give_back(memory_);
   }

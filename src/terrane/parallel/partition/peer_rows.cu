@@ -60,7 +60,8 @@ __global__ void __launch_bounds__(threads_of_block) bring_rows(const __grid_cons
   const Unit* const landed = all.landed + (place != 0 ? all.received : 0);
 #pragma unroll 4
   for (Index i = first; i < all.received; i += apart)
-    all.to[i] = __ldcg(landed + i);  // other GPUs have written it, so the L1 cache may be out of date
+    all.to[i] = __ldcg(landed + i);  // other GPUs have written these values, so the L1 cache may be out of
+                                     // date
   end_message(all.meeting, message);
 }
 

@@ -177,7 +177,7 @@ void reduce_block(const Kernel kernel, const Place<N>& block, const IndexBox<N>&
     const Index column = rows.column(r);
     const Index first = std::max<Index>(rows.first - column, 0),
                 last = std::min<Index>(rows.last - column, lanes);
-    // Through memory, so that no compiler fuses a product of the kernel with the addition.
+    // The values are stored in memory, so that no compiler fuses a product of the kernel with the addition.
     double values[M][lanes];
 #if !defined(__CUDACC__)
 #pragma omp simd

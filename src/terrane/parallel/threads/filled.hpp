@@ -53,7 +53,7 @@ struct Unset : std::allocator<T> {
 template <class T>
 using UnsetList = std::vector<T, Unset<T>>;
 
-/// A list with `count` times the value, which all threads write.
+/// A list of `count` copies of the value, written by all threads.
 template <class T>
 UnsetList<T> filled_by_threads(std::size_t count, const T& value, int threads) {
   UnsetList<T> all(count);

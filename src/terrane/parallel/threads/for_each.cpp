@@ -87,7 +87,7 @@ struct Work {
 /// task.
 template <class Ready>
 void spin(const Ready& ready) {
-  constexpr int looks = 4000;  // a few microseconds, hardly lost on a busy machine
+  constexpr int looks = 4000;  // number of polls: a few microseconds, which do not matter on a busy machine
   for (int i = 0; i < looks && !ready(); ++i) std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
@@ -110,7 +110,7 @@ class Helpers {
   static Helpers& all() {
     static const bool once = [] {
       current() = new Helpers;
-      // A forked process does not have the threads of its parent.
+      // A forked process does not have the threads of its parent, so it gets Helpers of its own.
       pthread_atfork(nullptr, nullptr, [] { current() = new Helpers; });
       return true;
     }();
@@ -187,8 +187,8 @@ class Helpers {
   int threads_ = 0, asleep_ = 0;
 };
 
-/// Whether this process was forked from one that computed on OpenMP's threads: GNU's would wait for ever for
-/// these threads, which exist only in the parent.
+/// Whether this process was forked from one that computed on OpenMP's threads: GNU's OpenMP would wait for
+/// ever for these threads, which exist only in the parent.
 bool team_stayed_behind() {
   static std::atomic<pid_t> owner{0};
   const pid_t here = getpid();

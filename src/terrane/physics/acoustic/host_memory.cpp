@@ -32,7 +32,7 @@ double bytes_of_planes(const Problem& problem, const Settings& settings) {
 
 double bytes_of_models(const Problem& problem, const Settings& settings) {
   double models = properties_of(problem);
-  // Also the medium in which data are computed, and the scatterers.
+  // The run then also stores the medium in which data are computed, and the scatterers.
   if (settings.task == Task::migration && settings.data->empty()) models *= 2;
   if (settings.task == Task::born || (settings.task == Task::migration && settings.data->empty())) ++models;
   return models * sizeof(double) * static_cast<double>(problem.velocity.size());

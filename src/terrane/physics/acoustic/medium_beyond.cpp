@@ -26,7 +26,8 @@ double tilt_left(const Problem& p, const std::array<Index, 3>& at) {
 
 std::array<double, 3> axis_at(const Problem& p, const std::array<Index, 3>& at, const MediumNode& there) {
   if (p.equation != Equation::tti) return {1, 0, 0};
-  // An axis is a line without direction: its upper end turns to the vertical, by at most 90°.
+  // An axis of symmetry has no direction: the tilt is reduced to at most 90°, so that the nearer end turns to
+  // the vertical.
   const double tilt = std::remainder(p.tilt[there.node], std::numbers::pi);
   auto axis = axis_of(tilt * tilt_left(p, at), p.azimuth[there.node]);
   for (std::size_t mirror = 0; mirror < 3; ++mirror)

@@ -26,7 +26,7 @@ std::vector<std::vector<double>> fitted(const std::string& path, const io::Gathe
 /// Reads the recorded gathers of every component that the problem records from the content of a file: either
 /// gathers, or an array [shot, time step, receiver] (several components: [shot, time step, component,
 /// receiver]).
-/// Throws as fitted().
+/// Throws what fitted() throws.
 std::vector<std::vector<double>> observed_of(const std::string& path, const io::Content& content,
                                              const Problem& problem, std::vector<std::string>& notes,
                                              Gaps gaps = Gaps::refused);

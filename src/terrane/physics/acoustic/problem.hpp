@@ -226,7 +226,7 @@ struct Problem {
   int fields() const { return equation == Equation::vti || equation == Equation::tti ? 2 : 1; }
   bool hears_velocities() const;
   std::size_t traces(const Shot& shot) const { return record.size() * shot.receivers.size(); }
-  /// The taps of a shot's traces in their order, [component, receiver].
+  /// The taps (a component at a position) of a shot's traces, in the order [component, receiver].
   std::vector<Tap> taps(const Shot& shot) const;
   /// The factor of s δ(x − x_s) in the equation: with variable density 1/ρ of the source's cell, else 1.
   double source_factor(const Place& place) const;

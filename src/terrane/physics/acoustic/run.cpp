@@ -413,7 +413,7 @@ KeepingCost cost_of(const Settings& s, const Problem& problem, const Device& dev
 std::pair<double, double> size_of_tap(const Problem& problem, Component component) {
   const bool velocity = component != Component::pressure,
              tilted = velocity && problem.equation == Equation::tti;
-  double width[3], more[3];  // number of nodes that the sinc reads; that a difference reads in addition
+  double width[3], more[3];  // numbers of nodes that the sinc reads, and that a difference reads in addition
   for (int axis = 0; axis < 3; ++axis) {
     const bool there = problem.grid.there(axis), slopes = velocity && (tilted || axis == axis_of(component));
     width[axis] = there ? 2 * problem.radius : 1;
@@ -439,11 +439,11 @@ double bytes_of_receivers(const Problem& problem, const Settings& settings, cons
     weights += static_cast<double>(receivers) * weights_of_one;
   }
   double bytes = traces * steps * e + weights * e + rows * sizeof(ReceiverRow);
-  // For passes: the sums of each receiver's rows.
+  // With passes, also the sums of each receiver's rows.
   const double at_once =
       device.kind == Device::Kind::cpu ? static_cast<double>(most_steps_at_once(problem)) : 1;
   if (at_once > 1) bytes += rows * (at_once * e + 2 * sizeof(Index));
-  // Receivers that send data back: a series each, and for each weight its source and at most one node.
+  // For receivers that send data back: a series each, and for each weight its source and at most one node.
   if (settings.runs_back())
     bytes += traces * steps * e + weights * (e + sizeof(int) + sizeof(Part) + 2 * sizeof(Index));
   return bytes;
@@ -476,7 +476,8 @@ double bytes_of_shot(const Problem& problem, const Settings& settings, const Dev
   const double medium =
       double_precision ? Medium<double>::bytes_of_medium(problem) : Medium<float>::bytes_of_medium(problem);
   double bytes = wave + medium;
-  // The scattered wave, the change of the model, and copies of p⁻ (and q⁻) of the source's wave.
+  // Born modelling also stores the scattered wave, the change of the model, and copies of p⁻ (and q⁻) of the
+  // source's wave.
   if (settings.task == Task::born) bytes += wave + (1 + static_cast<double>(problem.fields())) * nodes * e;
   if (settings.runs_back()) {
     bytes += bytes_of_wave(true) + (3 + static_cast<double>(settings.images_at_lags())) * nodes * e;
@@ -490,7 +491,7 @@ double bytes_of_snapshots(const Problem& problem, const Settings& settings, bool
   const auto& shown = settings.snapshots;
   if (!shown.any()) return 0;
   const auto nodes = static_cast<double>(shown.nodes(problem.grid).box().count());
-  // One snapshot as it is computed, and in single precision as it is written.
+  // A snapshot is stored as it is computed, and in single precision as it is written.
   return nodes * ((settings.double_precision ? 16 : 8) + sizeof(float)) +
          (on_disk ? 0 : 2 * shown.bytes(problem));
 }
@@ -555,7 +556,8 @@ std::vector<KeepingChoice> choose_keeping(Settings& settings, const Problem& pro
   const auto allowed = [&](const KeepingChoice& c) {
     if (wish.keeping != Keeping::automatic && wish.keeping != c.cost.strategy) return false;
     if (wish.kept_in == KeptIn::automatic) return c.place != KeptIn::disk;
-    const bool memory = wish.kept_in == KeptIn::host && !device.has_own_memory();  // host is then memory
+    const bool memory = wish.kept_in == KeptIn::host && !device.has_own_memory();  // on such a device `host`
+                                                                                   // means `memory`
     return c.place == (memory ? KeptIn::memory : wish.kept_in) && keeps_records(c.cost.strategy);
   };
   const KeepingChoice* best = nullptr;

@@ -28,7 +28,8 @@ struct Settings {
   /// gathers to which the task adjoint applies Jᵀ.
   Shared<std::vector<std::vector<double>>> data;
 
-  Snapshots snapshots;  ///< settled; modelling and Born modelling: of the wave that receivers record
+  Snapshots snapshots;  ///< snapshots of the wave that receivers record, in modelling and Born modelling;
+                        ///< settled
 
   /// Whether each rank computes shots of its own: true if there are at least as many shots as ranks, and no
   /// snapshots. Else all ranks compute each shot together, the grid cut among them.

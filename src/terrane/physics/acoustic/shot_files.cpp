@@ -136,7 +136,7 @@ ShotFiles::ShotFiles(const CheckpointSettings& checkpoint, const Problem& proble
       keeps_(wanted(checkpoint, ranks)) {}
 
 void ShotFiles::make_folder(const CheckpointSettings& checkpoint, int ranks) {
-  std::error_code failed;  // ignored: keep() reports a folder that is missing
+  std::error_code failed;  // ignored, because keep() reports a folder that is missing
   if (wanted(checkpoint, ranks)) std::filesystem::create_directories(parts_beside(checkpoint.file), failed);
 }
 

@@ -55,7 +55,9 @@ IndexBox<3> box_around(const Problem& problem, const Place& at) {
     const Index lowest = first, highest = last;
     if (below) last = std::max(last, -lowest);
     if (above) first = std::min(first, 2 * nodes - highest);
-    if (below && above && highest - lowest > nodes) first = 0, last = nodes;  // there are images of images
+    if (below && above && highest - lowest > nodes)
+      first = 0, last = nodes;  // with two free surfaces,
+                                // images have images
     box = box.with(axis, std::max(first, whole.first[axis]), std::min(last, whole.last[axis]));
   }
   return box;

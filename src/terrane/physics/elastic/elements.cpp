@@ -565,7 +565,7 @@ Elements build_elements(const Config& job, const Config& simulation,
   std::optional<Sampled> model;
   TensorMesh cells;
   if (own && job.has("mesh") && !job.has("model")) {
-    cells = build_mesh(job);  // defines the layers' positions only; their media have names
+    cells = build_mesh(job);  // the mesh gives only the positions of the layers; their media have names
   } else if (!own || job.has("mesh")) {
     expect_above_zero(job, {"velocity_p", "density"}, "elastic waves need");
     auto earth = build_earth(job, projection, memory, request);

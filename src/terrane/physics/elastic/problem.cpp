@@ -173,7 +173,7 @@ double slowest_of(const Mesh& mesh, std::size_t n, std::size_t each, double of_m
 /// A hash of an element's varying medium, equal for elements whose media agree at all points in single
 /// precision.
 double rock_key(const Mesh& mesh, std::size_t n, std::size_t each) {
-  std::uint64_t hash = 14695981039346656037u;  // FNV
+  std::uint64_t hash = 14695981039346656037u;  // offset basis of the FNV hash
   const auto* const rock = mesh.rock_of(n, each);
   for (std::size_t k = 0; k < each && rock; ++k)
     for (const double x : rock[k])

@@ -165,7 +165,7 @@ struct Problem {
     field("highest_frequency", p.highest_frequency, derived());
   }
 
-  /// Checks the problem and computes the members above. Throws InputError as Mesh::check(), or for an
+  /// Checks the problem and computes the members above. Throws what Mesh::check() throws; InputError for an
   /// unstable step, a source or receiver outside the mesh, fewer than 2.5 points per wavelength, impossible
   /// times.
   void settle();
@@ -191,7 +191,7 @@ double largest_eigenvalue(const Basis& basis, const Mesh& mesh, std::uint32_t in
                           std::uint32_t in_fluid, double areas);
 
 /// Locates points in elements, with a tolerance of 1e-6 of an element. Searches only the elements of the bin
-/// that contains the point. The mesh must outlive it.
+/// that contains the point. The mesh must outlive this object.
 class Locator {
  public:
   explicit Locator(const Mesh& mesh);

@@ -366,7 +366,7 @@ void put_into_fluids(SourceList& list, const Mesh& mesh) {
     try {
       if (!mesh.medium_of(locator.find(source.at, {}).element).is_fluid()) continue;
     } catch (const InputError&) {
-      continue;  // outside the mesh: Problem::settle() refuses it
+      continue;  // the source lies outside the mesh: Problem::settle() will report that
     }
     steps += source.is_moment && source.course.pulse != other.course.pulse;
     forces += !source.is_moment;
@@ -689,7 +689,7 @@ struct BytesOfElement {
     part = 4 * each + 8 * own + order;
     placing = std::max(9 * own + 24, ordered ? 8 * shared + 4 * listed : 0.0);
     field_of_device = each * (4 + 3 * number + 4) + own * (8 * number + 4) + 21 * number;
-    // One of the terms 4 · each: lists of the part, which exist until the field is complete.
+    // One of the terms 4 · each is for lists of the part, which exist until the field is complete.
     field_of_host = each * (4 + 4 + 3 * number) + own * (8 * number + 8) + 4 * listed + 12 * number;
   }
 };
@@ -747,7 +747,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   p.origins = {std::move(sources.origins), std::move(receivers.origins)};
   p.snapshots = read_snapshots(job, defaults.par());
   require_a_file_for(p.snapshots, job);
-  if (elements.sphere) notes.clear();  // about projections, which a sphere does not need
+  if (elements.sphere) notes.clear();  // removes notes about projections, which a sphere does not need
   for (const auto* more : {&notes, &sources.notes, &stations.notes})
     elements.notes.insert(elements.notes.end(), more->begin(), more->end());
   elements.warnings.insert(elements.warnings.end(), stations.warnings.begin(), stations.warnings.end());

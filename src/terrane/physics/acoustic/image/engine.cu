@@ -636,7 +636,7 @@ void Engine<T>::image_with_axis(Backward& back, History<T>& history, Index n) {
   back.wave.step(stream_, &back.senders, clock_);
 }
 
-/// image_with_axis() for an isotropic medium.
+/// Adds the images of one step in an isotropic medium, as image_with_axis() does in a VTI or TTI medium.
 template <class T>
 void Engine<T>::image(Backward& back, History<T>& history, Index n) {
   back.wave.step(stream_, &back.senders, clock_);
@@ -649,8 +649,8 @@ void Engine<T>::image(Backward& back, History<T>& history, Index n) {
   back.apart.add(stream_, history, n, back.wave, false);
 }
 
-/// image() of `count` steps from n downward in one pass over memory. Images are summed row by row; images at
-/// lags need only nodes of the same row.
+/// Does for `count` steps from n downward, in one pass over memory, what image() does for one step. Images
+/// are summed row by row; images at lags need only nodes of the same row.
 template <class T>
 void Engine<T>::image_in_pass(Backward& back, History<T>& history, Index n, Index count) {
   const auto rows_of = [&, of = back.kernel.view(back.mesh), meets = back.correlation.view(back.mesh),

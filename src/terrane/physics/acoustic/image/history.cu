@@ -122,7 +122,8 @@ class Stored final : public History<T> {
   IndexBox<3> mesh_;
   int fields_;
   Index steps_;
-  bool in_memory_;  // records are not on a disk: then a pass on a CPU may store several steps
+  bool in_memory_;  // whether records are in memory, not on a disk, so that a pass on a CPU may store several
+                    // steps
   mutable Slots<T> zeros_;
   std::shared_ptr<Records> records_;
   Index lowest_;  // lowest index of a record that was read
@@ -285,7 +286,7 @@ class Compressed final : public History<T> {
             const View<T, 3> to(rows.data() + later * width, row);
             const auto* const record = records[static_cast<std::size_t>(step) + later];
             if (record) squeezed_.get_rows(record, to, row);
-            else std::fill_n(to.first(), width, T(0));  // p⁻¹
+            else std::fill_n(to.first(), width, T(0));  // p⁻¹ is zero
             return to;
           };
           use(row, {sent(0), sent(1), sent(2)}, next);
@@ -303,7 +304,8 @@ class Compressed final : public History<T> {
   Squeezed<T> squeezed_;
   int fields_;
   Index steps_;
-  bool in_memory_;  // records are not on a disk: then a pass on a CPU may store several steps
+  bool in_memory_;  // whether records are in memory, not on a disk, so that a pass on a CPU may store several
+                    // steps
   mutable Slots<T> slots_;
   std::shared_ptr<Records> records_;
   Index lowest_;  // lowest index of a step in the slots
@@ -494,7 +496,8 @@ class Boundaries final : public History<T> {
     typename Wave<T>::InPass of_source{&wave_, &clock_, &sources_};
     of_source.back = true;
     of_source.before = [&](Index step, const StepArguments<T>& g, const IndexBox<3>& nodes) {
-      put_nodes(around(step).before, kept, overlap(nodes, mesh));  // still pⁿ⁺¹, which pⁿ⁻¹ overwrites
+      put_nodes(around(step).before, kept, overlap(nodes, mesh));  // `before` still has pⁿ⁺¹, which pⁿ⁻¹ will
+                                                                   // overwrite
       if (const auto* const record = records[static_cast<std::size_t>(step)]) load_rows(record, g, nodes);
     };
     typename Wave<T>::InPass of_receivers{&back.wave, &back.clock, &back.senders};
@@ -544,7 +547,8 @@ class Boundaries final : public History<T> {
   Wave<T>& wave_;
   const Sources<T>& sources_;
   Index steps_;
-  bool in_memory_;         // records are not on a disk: then a pass on a CPU may store several steps
+  bool in_memory_;         // whether records are in memory, not on a disk, so that a pass on a CPU may store
+                           // several steps
   mutable Slots<T> kept_;  // copy of pⁿ⁺¹, which pⁿ⁻¹ overwrites
   Clock clock_;
   bool squeezed_;

@@ -112,8 +112,8 @@ class RandomWallHistory final : public History<T> {
     double largest = 0, scale = 0;
     for (const double s : series) largest = std::max(largest, std::abs(s));
     for (const double s : scales_of(problem, shot)) scale = std::max(scale, s);
-    if (problem.equation ==
-        Equation::variable_density)  // ρv²Δt² times a term that is divided by ρ at the source
+    if (problem.equation == Equation::variable_density)  // the source's term is divided by ρ at the source,
+                                                         // and multiplied by ρv²Δt² at a node
       scale *= *std::max_element(problem.density.begin(), problem.density.end());
     const double v = problem.fastest();
     // Estimate of the largest pressure: sixteen times the term that the source adds to p⁺ at its node in a

@@ -205,7 +205,7 @@ class OnDisk final : public Records {
       }
       std::exception_ptr error;
       try {
-        ring_.moved(job.record).wait();  // for the copy to or from this record's staging memory
+        ring_.moved(job.record).wait();  // waits for the copy to or from this record's staging memory
         const auto record = static_cast<std::size_t>(job.record);
         if (job.write) file_.put(record, staged(job.record));
         else file_.get(record, staged(job.record));

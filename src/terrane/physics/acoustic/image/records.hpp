@@ -36,7 +36,7 @@ class Records {
 };
 
 struct RecordsWanted {
-  KeptIn place = KeptIn::memory;  ///< not automatic
+  KeptIn place = KeptIn::memory;  ///< place of the records; not `automatic`
   std::size_t bytes = 0;          ///< size of one record
   Index count = 0;
   std::string folder;  ///< for place disk; empty: the system's folder for temporary files

@@ -163,7 +163,7 @@ class WaveData final : public inversion::Dependence {
   std::size_t gaps_ = 0;             ///< number of samples that were not recorded
   struct {
     std::vector<std::string> notes, warnings;
-  } first_;  ///< about the first model
+  } first_;  ///< facts about the first model
 };
 
 // ---- from the job ----
@@ -249,7 +249,7 @@ void WaveData::read_gathers(const Config& table) {
     throw table.wrong("observed", "no sample of it is a number: all are gaps",
                       "Name the gathers that were recorded.");
   for (const double d : data)
-    if (std::fabs(d) > 1e30)  // its square may overflow
+    if (std::fabs(d) > 1e30)  // the square of a larger datum may overflow
       throw table.wrong("observed", fmt::format("a sample of it is {:g}, which nobody measured", d),
                         "Samples that are NaN are gaps.");
 }

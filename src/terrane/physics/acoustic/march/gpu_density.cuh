@@ -288,7 +288,7 @@ class DensityWalk {
       : planes_(planes), g_(planes.g), tile_(planes.tile), box_(box) {
     const Index here = planes.k0 * g_.stride[0] + j_ * g_.stride[1] + i_;
 #pragma unroll
-    for (int r = 0; r < R; ++r) {  // also nodes beside the box, whose fluxes nodes of the box read
+    for (int r = 0; r < R; ++r) {  // also for nodes beside the box, whose fluxes are read by nodes of the box
       reads_[r] = Inside(j_ + r < box.last[1] + M, i_, box.grown(2, M, M)).any;
       any_[r] = inside(r).any, all_[r] = inside(r).all;
     }

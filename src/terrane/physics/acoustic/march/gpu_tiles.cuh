@@ -173,7 +173,7 @@ enum class Stays : std::uint64_t { normally = 0x1000000000000000, least = 0x12F0
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 inline constexpr bool by_engine = true;
 #else
-inline constexpr bool by_engine = false;  // instead all threads of a block copy a plane
+inline constexpr bool by_engine = false;  // without a copy engine, all threads of a block copy a plane
 #endif
 
 __device__ __forceinline__ unsigned in_shared(const void* at) {
@@ -208,7 +208,7 @@ __device__ __forceinline__ void bring_box([[maybe_unused]] int height, [[maybe_u
 #endif
 }
 
-/// bring_box() of a box whose size is known at compile time.
+/// As bring_box(), for a box whose size is known at compile time.
 template <int height, int width, Stays stays = Stays::normally, class Held>
 __device__ __forceinline__ void bring(float* to, const CUtensorMap& map, const float* field, const Held& g,
                                       Index k, Index j, Index i, std::uint64_t* full) {
@@ -808,7 +808,7 @@ __global__ void __launch_bounds__(Tile<equation, M>::threads, M <= 4 && !sponge 
   else walk<nothing, false>(on_their_way, inside, reached, j, i);
 }
 
-/// step_tiles() for a box that no absorbing layer and no sponge affects. This kernel needs 76 registers
+/// As step_tiles(), for a box that no absorbing layer and no sponge affects. This kernel needs 76 registers
 /// instead of 128, so the compiler is asked for up to three blocks per multiprocessor, and a block determines
 /// its nodes in less time.
 template <Equation equation, int M>
@@ -888,7 +888,9 @@ CUtensorMap map_of(const float* zero, const Held& g, int height, int width) {
   const float* const first = zero + held.first[0] * g.stride[0] + held.first[1] * g.stride[1] + held.first[2];
   const cuuint64_t size[] = {static_cast<cuuint64_t>(held.size(2)), static_cast<cuuint64_t>(held.size(1)),
                              static_cast<cuuint64_t>(held.size(0))};
-  const cuuint64_t apart[] = {g.stride[1] * sizeof(float), g.stride[0] * sizeof(float)};  // bytes
+  const cuuint64_t apart[] = {g.stride[1] * sizeof(float), g.stride[0] * sizeof(float)};  // distances between
+                                                                                          // rows and between
+                                                                                          // planes, bytes
   const cuuint32_t box[] = {static_cast<cuuint32_t>(width), static_cast<cuuint32_t>(height), 1},
                    every[] = {1, 1, 1};
   static const auto encode = find_encoder();

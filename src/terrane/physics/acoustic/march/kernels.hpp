@@ -111,7 +111,8 @@ TERRANE_FN T ratio(T a, T b) {
   if constexpr (sizeof(T) == 4) {
     T inverse;
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(b));
-    return __fmul_rn(a, inverse);  // rounded here: the compiler may not fuse it with a later addition
+    return __fmul_rn(a, inverse);  // the product is rounded here, so that the compiler does not fuse it with
+                                   // a later addition
   }
 #endif
   return a / b;

@@ -235,7 +235,7 @@ void Medium<T>::deal(std::span<const Values> of) const {
     most = std::max(most, pieces.back().size());
   }
   const auto plane = nodes_of_plane(problem_);
-  for (std::size_t n = 0; n < most; ++n)  // while one rank stores its values, another receives others
+  for (std::size_t n = 0; n < most; ++n)  // while one rank stores its values, values are sent to another
     for (int rank = 1; rank < cut_.ranks(); ++rank) {
       const auto& mine = pieces[static_cast<std::size_t>(rank)];
       if (n >= mine.size()) continue;

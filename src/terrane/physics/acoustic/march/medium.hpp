@@ -62,8 +62,8 @@ class Medium {
   /// Arguments of steps, without the pointers to fields, ψ and ζ, which a Wave adds.
   StepArguments<T> arguments() const { return arguments_; }
   const std::vector<Slab>& slabs() const noexcept { return slabs_; }
-  /// edges: regions of the nodes whose values neighbouring ranks need; inner: of all other nodes; all: of
-  /// both.
+  /// edges: regions of the nodes whose values neighbouring ranks need; inner: regions of all other nodes;
+  /// all: edges and inner together.
   const std::vector<Region>& edges() const noexcept { return edges_; }
   const std::vector<Region>& inner() const noexcept { return inner_; }
   const std::vector<Region>& all() const noexcept { return all_; }
@@ -78,8 +78,8 @@ class Medium {
  private:
   using Values = std::vector<double> Problem::*;
   /// An array over the nodes of `held`, filled by value(problem, indices of the node, mesh node from which it
-  /// gets its medium). That problem has only the vectors in `of`, and only some planes of them if rank 0
-  /// sends the medium (Dealt).
+  /// gets its medium). The problem that value() gets has only the vectors in `of`, and only some planes of
+  /// them if rank 0 sends the medium (Dealt).
   template <class Value>
   Buffer<T> filled(Stream& stream, const IndexBox<3>& held, std::span<const Values> of,
                    const Value& value) const;

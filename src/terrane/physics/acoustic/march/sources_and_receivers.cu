@@ -499,7 +499,7 @@ std::vector<double> Receivers<T>::gather(Stream& stream, Comm& comm) const {
   std::vector<std::size_t> taps(all.size()), next(all.size(), 0);
   for (std::size_t r = 0; r < all.size(); ++r) taps[r] = all[r].size() / steps_;
   std::vector<std::vector<std::pair<std::size_t, std::size_t>>> rows(
-      places_);  // [taps][row sums] rank, index there
+      places_);  // [taps][row sums] the rank that has the sum, and the index in that rank's list
   for (std::size_t place = 0; place < places_; ++place)
     for (const int rank : owner_[place]) {
       const auto r = static_cast<std::size_t>(rank);

@@ -263,9 +263,9 @@ void Wave<T>::advance(Stream& stream, const Work& edges, const Work& inner, cons
   for (const auto& field : next) mirror(stream, field);
 }
 
-/// advance() for ranks that write into neighbours' fields: one launch for all nodes; values are transferred
-/// to the neighbours while other nodes are computed. A rank begins the next step only after its neighbours
-/// have finished this one, so that no rank still reads the p⁻ that is overwritten.
+/// As advance(), for ranks that write into neighbours' fields: one launch for all nodes; values are
+/// transferred to the neighbours while other nodes are computed. A rank begins the next step only after its
+/// neighbours have finished this one, so that no rank still reads the p⁻ that is overwritten.
 template <class T>
 void Wave<T>::advance_with_peers(Stream& stream, bool back, const Sources<T>* sources, const Clock& clock,
                                  const Add& add, Receivers<T>* receivers) {
@@ -338,7 +338,7 @@ template <class T>
 void Wave<T>::begin_step(Stream& stream) {
   begin_psi(stream, medium_.kernel(), arguments(), medium_.slabs());
   if (!by_tiles(stream.device(), medium_.kernel(), arguments()))
-    derive_along(stream, medium_.part());  // tiles compute these themselves
+    derive_along(stream, medium_.part());  // tiles of a GPU compute these values in the step
 }
 
 template <class T>

@@ -36,7 +36,7 @@ Dataset Simulation::compute(Result& result, const Choice& choice, const Runtime&
     throw Error("acoustic", "the waves grew beyond all bounds",
                 "This should not happen with a stable step; run the job in double precision and report it.");
   const auto pictures =
-      done.pictures.on_disk() ? done.pictures : Pictures{};  // those in memory are in `data`
+      done.pictures.on_disk() ? done.pictures : Pictures{};  // snapshots in memory are already in `data`
   auto data = images_wanted ? images(std::move(done)) : gathers(done);
   if (pictures.on_disk())
     result.entries.push_back(

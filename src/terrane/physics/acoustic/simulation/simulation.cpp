@@ -30,7 +30,7 @@ void smooth(Problem& p, Settings& s, double length, bool observed, int threads) 
   if (length <= 0) return;
   auto rough = observed ? std::vector<double>() : copied(p.velocity);
   if (!observed && p.step == 0 && s.task == Task::migration)
-    p.step = 0.9 * p.longest_step();  // must be stable in the original medium, too
+    p.step = 0.9 * p.longest_step();  // the step must be stable in the original medium, too
   p.velocity = smoothed(p.grid, std::move(p.velocity), length, threads);
   for_each_stretch(rough.size(), threads, [&](std::size_t first, std::size_t last) {
     for (std::size_t n = first; n < last; ++n)

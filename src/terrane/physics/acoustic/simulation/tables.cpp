@@ -115,7 +115,7 @@ Wavelet read_wavelet(const Config& table, std::string* unit) {
 void expect_wavelet_unit(const Config& table, const std::string& unit, const TensorMesh& mesh) {
   const bool plane = mesh.n_east() == 1 || mesh.n_north() == 1 || mesh.n_up() == 1;
   const char* wanted = plane ? "Pa" : "Pa m";
-  auto said = unit;  // in a table of one column a blank would begin another: "Pa.m"
+  auto said = unit;  // a file of one column has "Pa.m", as a blank would begin another column
   std::replace_if(
       said.begin(), said.end(), [](char c) { return c == '.' || c == '*'; }, ' ');
   if (said.empty() || said == wanted) return;

@@ -40,7 +40,7 @@ void begin_inner_forces(Stream& on, const GroupForcesWork<T>& work) {
     case Rheology::varying_fluid:
       return with_shape(std::integral_constant<Rheology, Rheology::varying_fluid>{});
     case Rheology::matched:
-      return;  // computed by begin_margin_forces()
+      return;  // forces in matched layers are computed by begin_margin_forces()
   }
 }
 

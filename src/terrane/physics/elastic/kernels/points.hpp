@@ -99,7 +99,7 @@ struct Leap {
   Vec4<T>*w, *u;
   TERRANE_FN void operator()(std::size_t point) const {
     Vec4<T> now = w[point], at = u[point];
-    if (now.w == 0) return;  // u is fixed, or LeapAndLeave or LeapInContact advances it
+    if (now.w == 0) return;  // u of this point is fixed, or LeapAndLeave or LeapInContact advances it
     T x, y, z;
     forces.sum(point, x, y, z);
     now.x += now.w * x;
@@ -272,9 +272,9 @@ struct RecordPotential {
   }
 };
 
-/// Record and RecordPotential on devices, where a single thread would wait for 125 points one after the
-/// other: a group of threads computes a receiver, each thread sums every 32nd point, and these sums are added
-/// in a fixed order.
+/// Does the work of Record and RecordPotential on devices. There, a single thread would wait for 125 points
+/// one after the other; instead a group of threads computes a receiver, each thread sums every 32nd point,
+/// and these sums are added in a fixed order.
 template <class T>
 struct RecordByGroups {
   static constexpr int groups_at_once = 32;

@@ -370,7 +370,7 @@ void FieldOf<T>::upload_tables(const Problem& problem) {
     for (std::size_t j = 0; j < most_points; ++j)
       device_tables_.d[i][j] = static_cast<T>(basis_.derivative[i][j]);
   }
-  for (std::size_t l = 0; l < relaxations; ++l) {  // attenuation.hpp
+  for (std::size_t l = 0; l < relaxations; ++l) {  // coefficients a, b, c of the recursion in attenuation.hpp
     const double x = relaxation(problem.relaxation_middle)[l] * problem.step, a = std::exp(-x),
                  r = -std::expm1(-x) / x;
     lane_tables_.recursion.a[l] = static_cast<T>(a);

@@ -274,7 +274,9 @@ Outcome march(const Problem& problem, const Runtime& runtime, Keep what) {
     if (!why && what == Keep::state) rank.gather(out);
     return why;
   });
-  if (stopped) std::rethrow_exception(stopped);  // not before all ranks have freed their parts together
+  if (stopped)
+    std::rethrow_exception(stopped);  // thrown only now, after all ranks have freed their parts
+                                      // together
   return out;
 }
 

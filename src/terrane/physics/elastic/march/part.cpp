@@ -375,8 +375,8 @@ void Builder::list_contributions() {
   if (near_.size() * each_ >= UINT32_MAX)
     throw InputError("elastic: mesh", "a rank's part has more than four thousand million points of elements",
                      "Take more ranks.");
-  // first[p + 1] is first the number of contributions to p; then their beginning; then, once they are
-  // written, their end.
+  // first[p + 1] is at first the number of contributions to p, then the index at which they begin and, once
+  // they are written, the index at which they end.
   auto& first = part.first = filled_by_threads(part.meeting + 1, std::uint32_t{0}, threads_);
   each_in_order([&](std::size_t) { return [&](std::uint32_t p, std::size_t) { ++first[p + 1]; }; });
   const auto before =
@@ -407,7 +407,8 @@ void Builder::exchange_lists() {
   auto& all = part.contribution;
   const auto place = [&](std::uint32_t c) { return place_[c / each_] * each_ + c % each_; };
   std::vector<Item> in, out;
-  // Points within elements belong to no other rank; if all near elements are own ones, no point does.
+  // Points within elements belong to no other rank; if all near elements belong to this rank, no point
+  // belongs to another.
   std::vector<int> others;
   for (std::size_t p = 0; p < part.meeting && part.elements.size() != near_.size(); ++p) {
     others.clear();

@@ -81,7 +81,7 @@ Mechanisms strengths(double quality, double middle) {
   Mechanisms best{};
   double least = INFINITY;
   for (unsigned use = 1; use < 1u << solids;
-       ++use) {  // tries all subsets: the best solution without negative values
+       ++use) {  // tries all subsets of mechanisms, and takes the best solution without negative values
     const auto y = solve(matrix, right, use);
     double misfit = 0;
     for (std::size_t p = 0; p < solids; ++p) {
@@ -124,7 +124,9 @@ Medium unrelaxed(const Medium& medium, double middle, double reference, const st
     return 1 / std::sqrt(medium.density / (kappa * m_kappa + 4.0 / 3 * mu * m_mu)).real();
   };
   double before = medium.kappa(), now = before * 1.01;
-  for (int iteration = 0; iteration < 50 && std::fabs(now - before) > 1e-14 * now; ++iteration) {  // secants
+  for (int iteration = 0; iteration < 50 && std::fabs(now - before) > 1e-14 * now;
+       ++iteration) {  // secant
+                       // iteration
     const double f0 = speed(before) - vp, f1 = speed(now) - vp;
     if (f1 == f0) break;
     const double next = now - f1 * (now - before) / (f1 - f0);
