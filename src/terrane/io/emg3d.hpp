@@ -39,7 +39,8 @@ bool holds_emg3d(const std::string& path);
 /// of bytes for reading; 0: the free memory.  Throws InputError (none of these, a key missing, magnetic
 /// permeability), FileError.
 Content read_emg3d(const std::string& path, std::size_t memory = 0);
-/// The first survey of a file.  Throws as read_emg3d; InputError also for receivers relative to sources.
+/// The first survey of a file.  Throws what read_emg3d throws; InputError also for receivers relative to
+/// sources.
 Emg3dSurvey read_emg3d_survey(const std::string& path, std::size_t memory = 0);
 /// The first survey of a file; empty if the file contains none.
 std::optional<Emg3dSurvey> find_emg3d_survey(const std::string& path, std::size_t memory = 0);

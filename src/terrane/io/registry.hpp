@@ -81,8 +81,8 @@ std::vector<std::string> left_out(const std::string& path, const Content& conten
                                   const WriteOptions& options = {});
 
 /// The files that write() would make: only the given path, or, for formats that divide the content, several
-/// in the same folder. Throws as write() does because of the content; columns may be without values, except
-/// positions of sites.
+/// in the same folder. Throws what write() throws because of the content; columns may be without values,
+/// except positions of sites.
 std::vector<std::string> written_files(const std::string& path, const Content& content,
                                        const WriteOptions& options = {});
 

@@ -14,7 +14,7 @@ std::string nccl_version();
 /// The link for broadcasts of GpuComm. threads: as for for_each(). Throws UnsupportedError (the device is not
 /// a GPU), MemoryError, or Error with CUDA's or NCCL's message.
 std::unique_ptr<GpuLink> nccl_link(Device device, int threads);
-/// The link for direct messages of GpuComm. Throws as nccl_link() does.
+/// The link for direct messages of GpuComm. Throws what nccl_link() throws.
 std::unique_ptr<DirectLink> nccl_direct_link(Device device);
 
 }  // namespace terrane

@@ -37,7 +37,7 @@ class PeerHalo {
   /// Collective: begins the exchange on the stream; a Graph can record it. early: the kernel of the exchange
   /// may be launched while the previous kernel of the stream still runs.
   virtual void bring(Stream& stream, const View<T, 3>& field, bool early) = 0;
-  /// To be called after waiting for the work: throws as check_peers() does (lost_peers.hpp).
+  /// To be called after waiting for the work: throws what check_peers() throws (lost_peers.hpp).
   virtual void check() const = 0;
 };
 

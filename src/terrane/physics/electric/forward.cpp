@@ -39,7 +39,8 @@ auto combine(const Array& array, const Value& value) {
   return sum;
 }
 
-constexpr double longest_factor = 1e6;  // m; larger factors: no voltage over homogeneous ground
+constexpr double longest_factor = 1e6;  // m; larger factors count as infinite: there is no voltage over
+                                        // homogeneous ground
 
 double factor_or_nan(double factor) {
   return std::abs(factor) <= longest_factor ? factor : std::numeric_limits<double>::quiet_NaN();
@@ -223,7 +224,8 @@ std::vector<Number> transfers(const TensorMesh& mesh, const Conductivity& conduc
     sources = sources_of(given, electrodes, parameters);
     if (wanted.arrays() > 0) of_volume = current_electrodes(given);
     auto all = electrodes;
-    for (const std::size_t one : sources)  // some are solved for only because fields in cells are wanted
+    for (const std::size_t one : sources)  // some sources are solved for only because fields in cells are
+                                           // wanted
       all.arrays.push_back({static_cast<int>(one), Array::far_away, Array::far_away, Array::far_away});
     primaries = primaries_of(mesh, conductivity, parameters, all);
     held = held_against_homogeneous(primaries, conductivity, parameters);
@@ -251,7 +253,7 @@ std::vector<Number> transfers(const TensorMesh& mesh, const Conductivity& conduc
       });
   for (const std::size_t source : secondary != nullptr ? sources : std::vector<std::size_t>{})
     if (primaries.at(source)) {
-      auto& values = (*secondary)[source];  // stays empty on other ranks
+      auto& values = (*secondary)[source];  // the values stay empty on ranks other than 0
       for (const Number& value : potentials[source]) values.push_back(value.real());
     }
   if (groups.comm().rank() > 0) return {};
@@ -468,7 +470,8 @@ double bytes_needed(double nodes, bool complex, bool on_gpu, double coarser) {
 }
 
 double bytes_of_helper(double nodes, bool complex) {
-  // At first for the whole network, while a rank copies its part; later for right-hand side and solution.
+  // Memory for the whole network while a rank copies its part; later for the right-hand side and the
+  // solution.
   return nodes * (complex ? 80 : 32);
 }
 

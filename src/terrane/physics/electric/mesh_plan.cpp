@@ -160,7 +160,9 @@ class Planner {
         sides_(sides_of(earth, survey, reach)),
         to_next_(to_next(electrodes, survey.top)) {
     for (double& apart : to_next_)
-      if (as_asked || apart > 1.98 * cell) apart = INFINITY;  // two even cells fit between them
+      if (as_asked || apart > 1.98 * cell)
+        apart = INFINITY;  // two even cells fit between neighbouring
+                           // electrodes
   }
 
   /// The faces and fine cells wanted along easting, northing, up.  wider: factor by which fine cells are
@@ -219,7 +221,9 @@ class Planner {
   void at_electrodes(double wider, std::array<Wanted, 3>& all) const {
     for (std::size_t n = 0; n < electrodes_.size(); ++n) {
       const auto& p = electrodes_[n];
-      const double own = conductivity_at(p), between = to_next_[n] / 2;  // m; limits cells in boreholes
+      const double own = conductivity_at(p), between = to_next_[n] / 2;  // `between`, half the distance to
+                                                                         // the next electrode, limits cells
+                                                                         // in boreholes
       double least = INFINITY;
       for (const auto& one : sides_) {
         if (is_layer(one) && !earth_.topography) continue;

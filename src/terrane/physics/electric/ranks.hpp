@@ -37,7 +37,7 @@ struct Load {
 SolvesToShare solves_of(const Load& load, double at_rank_0 = 0);
 
 /// direct_current(), called by rank 0 while the other ranks are in serve(). device: is set to the device that
-/// this rank used; at_once: as in direct_current(). Throws as direct_current(), on all ranks.
+/// this rank used; at_once: as in direct_current(). Throws what direct_current() throws, on all ranks.
 DirectCurrentData direct_current_on_ranks(const TensorMesh& mesh, const Medium& medium,
                                           const Electrodes& electrodes, const Parameters& parameters,
                                           const Runtime& runtime, DirectCurrentReport& report, Device& device,

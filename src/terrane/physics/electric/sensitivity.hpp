@@ -53,9 +53,9 @@ std::vector<double> unit_transfers(const TensorMesh& mesh, const std::vector<dou
 class Sensitivity final : public solve::PartedOperator {
  public:
   /// Solves for every electrode and stores the potentials: 8 bytes per node and electrode, 16 if complex.
-  /// medium: without chargeability; unit: unit_transfers(), or empty.  Throws as direct_current(), and
-  /// InputError: an array without a geometric factor, unless data are resistances; a chargeability.
-  /// comm: collective over its ranks, which pass the same problem, and `unit` on all ranks or none. As
+  /// medium: without chargeability; unit: unit_transfers(), or empty.  Throws what direct_current() throws,
+  /// and InputError: an array without a geometric factor, unless data are resistances; a chargeability. comm:
+  /// collective over its ranks, which pass the same problem, and `unit` on all ranks or none. As
   /// solve::SharedOperator needs it, each rank stores some ranges of layers of cells, and the potentials on
   /// their nodes.
   Sensitivity(TensorMesh mesh, const Medium& medium, Electrodes electrodes, const Parameters& parameters,

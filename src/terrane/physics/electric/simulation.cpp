@@ -239,7 +239,7 @@ Settings Settings::read(const Config& job) {
     else if (field == "j") p.volume.current = true;
     else throw table.wrong("volume", fmt::format("\"{}\" is no field", field), "Allowed: potential, e, j.");
   }
-  if (table.has("topography")) table.text("topography");  // counts as read; from_job() reads the file
+  if (table.has("topography")) table.text("topography");  // marks the key as read; from_job() reads the file
   return settings;
 }
 
@@ -282,7 +282,7 @@ std::string warning_of_total(const TensorMesh& mesh, const Electrodes& electrode
                              const Parameters& parameters) {
   if (parameters.potential != Potential::automatic) return "";
   const auto& walls = parameters.boundary;
-  constexpr double near = 8;  // number of cells
+  constexpr double near = 8;  // cells between source and potential electrode; fewer cause the warning
   std::set<std::size_t> sources;
   double nearest = INFINITY;
   for (const auto& array : electrodes.arrays)
@@ -312,7 +312,7 @@ std::string warning_of_total(const TensorMesh& mesh, const Electrodes& electrode
 /// differences of such potentials; else "".
 std::string warning_of_slopes(const Medium& medium, const Electrodes& electrodes) {
   constexpr double left = 0.0015;  // relative error of a potential, with two cells between electrodes
-  constexpr double much = 0.045, nothing = 1;  // relative errors of ΔV: range to warn of
+  constexpr double much = 0.045, nothing = 1;  // range of relative errors of ΔV that cause a warning
   if (medium.ground.empty() || electrodes.place.empty()) return "";
   double low = INFINITY, high = -INFINITY;
   for (const auto& p : electrodes.place) low = std::min(low, p.u), high = std::max(high, p.u);
@@ -404,7 +404,8 @@ Measured build_survey(const Config& job, const std::function<double(double, doub
     Column heights{"height of an electrode", "m", "", {}};
     for (const auto& p : measured.electrodes.place) heights.values.push_back(p.u);
     refuse_written_for_none(table, "file", heights);
-    for (const auto& column : measured.columns)  // data used later are then refused
+    for (const auto& column :
+         measured.columns)  // notes; values that a run uses are refused in expect_values()
       if (const auto text = io::written_for_none(Column{column.name, "", "", column.values}); !text.empty())
         table.note("file", text);
     return measured;

@@ -29,8 +29,9 @@ constexpr std::size_t reach = 12;  // number of cells that are examined on each 
 /// as_total: another medium begins more than a cell from the electrode; as_total_at_contact: it begins
 /// nearer.
 constexpr double as_total = 0.03, as_total_at_contact = 0.08;
-/// Estimated relative errors of total potentials that are not corrected, three cells from the electrode.
-/// They are not corrected if there are walls that a half space does not have. The two cases are as above.
+/// Estimated relative errors of total potentials that are not corrected, three cells from the electrode. They
+/// are not corrected if there are walls that a half space does not have. as_plain_total: another medium
+/// begins more than a cell from the electrode; as_plain_total_at_contact: it begins nearer.
 constexpr double as_plain_total = 0.08, as_plain_total_at_contact = 0.25;
 constexpr double infinite = std::numeric_limits<double>::infinity();
 /// Values of Primary::candidate; 0 means the total potential.

@@ -25,7 +25,8 @@ class Turns {
   using Deal = std::function<void(std::size_t electrode, int from)>;
 
   /// Collective over the ranks of `groups`, which pass the same problem. All reference arguments must outlive
-  /// this object.  electrodes: those to solve for.  Throws as Potentials: on all ranks; OutOfStep.
+  /// this object.  electrodes: those to solve for.  Throws what the constructor of Potentials throws, on all
+  /// ranks; and OutOfStep.
   Turns(const TensorMesh& mesh, const Conductivity& conductivity, const std::vector<Point>& places,
         const Parameters& parameters, Stream& stream, std::vector<std::size_t> electrodes,
         const Groups& groups);

@@ -162,7 +162,7 @@ Outcome of_groups(const Problem& problem, Stream& stream, Progress& told, const 
   const auto solved_or_kept = [&](std::size_t number) {
     try {
       return own->solve(number, one);
-    } catch (const Cancelled&) {  // only in a run of a single process
+    } catch (const Cancelled&) {  // thrown only in a run of a single process
       go_on(comm, wish(), keep);
       throw;
     }

@@ -26,7 +26,8 @@ struct Problem {
   /// when a contrast appears or vanishes in a later model.
   std::vector<double> contrasts;
   std::vector<Source> sources;
-  std::size_t first_source = 0;     ///< number of the job's sources before sources[0]; messages count those
+  std::size_t first_source = 0;     ///< number of the job's sources before sources[0]; messages count these
+                                    ///< sources, too
   std::vector<double> frequencies;  ///< Hz
   std::vector<Vector3> receivers;
   std::vector<Component> components;

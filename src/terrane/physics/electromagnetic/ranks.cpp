@@ -21,7 +21,7 @@ double part_of_field(const Problem& problem, int fields, int ranks, int on_node)
   const int share_it = ranks / fields;
   if (share_it == 1) return problem.field_memory(true);
   constexpr double of_cycles = 3 * 80, of_messages = 4 * 2 * 8, of_whole_levels = 4 * (80 + 2 * 8),
-                   of_halos = 40.0 * (1 << 21),  // bytes per point, except of_halos: in all
+                   of_halos = 40.0 * (1 << 21),  // bytes per point; of_halos: bytes in total
       // Bytes per cell for levels of the potential, which cannot use the memory of the components on shared
       // grids.
       of_own_levels = 27;

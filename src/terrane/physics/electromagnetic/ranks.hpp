@@ -23,7 +23,7 @@ SolvesToShare solves_of(const Problem& problem);
 double part_of_field(const Problem& problem, int fields, int ranks, int on_node);
 
 /// forward(), called by rank 0 while the other ranks are in serve(). device: is set to the device that this
-/// rank used. Throws as forward(), on all ranks.
+/// rank used. Throws what forward() throws, on all ranks.
 Outcome forward_on_ranks(const Problem& problem, const Runtime& runtime, Device& device);
 
 /// Writes a problem to a message; get_problem() reads it.

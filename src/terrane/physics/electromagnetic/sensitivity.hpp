@@ -23,7 +23,7 @@ namespace terrane::electromagnetic {
 class Sensitivity {
  public:
   /// Solves for the fields of all sources and frequencies and stores them on the host: 48 bytes per cell and
-  /// solve.  Throws as forward().
+  /// solve.  Throws what forward() throws.
   /// comm: null, or collective over its ranks, as times() and transposed_times() are then. Each rank computes
   /// whole fields for some of the solves, and all ranks then store all fields. rows() is not collective. The
   /// result is bitwise identical on any number of ranks.

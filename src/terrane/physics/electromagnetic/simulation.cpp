@@ -729,7 +729,7 @@ std::vector<std::string_view> properties_read() {
 struct Asked {
   Problem problem;                     ///< has no medium and no mesh yet
   bool plane = false;                  ///< whether the sources are plane waves
-  std::vector<std::string> responses;  ///< for plane waves
+  std::vector<std::string> responses;  ///< responses of plane waves that the job asks for
   Accuracy accuracy;
   Stations stations;
   Gridding gridding = Gridding::same;

@@ -26,7 +26,7 @@ struct Found {
 
 class Simulation final : public RefinedSimulation<Simulation, Found> {
  public:
-  /// Throws as Problem::check.
+  /// Throws what Problem::check throws.
   explicit Simulation(Problem problem, JobOrigin job = {});
   /// Solves on one or more meshes (meshes.hpp); each problem must satisfy check().
   Simulation(std::vector<OnMesh> meshes, Gridding gridding, JobOrigin job = {});

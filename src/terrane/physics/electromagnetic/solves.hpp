@@ -30,7 +30,7 @@ using EdgeValues = std::array<std::vector<std::complex<double>>, 3>;
 
 class Solves {
  public:
-  /// `problem` must outlive this object.  Throws as MaxwellSolver and receiver().
+  /// `problem` must outlive this object.  Throws what MaxwellSolver and receiver() throw.
   /// comm: null, or the ranks that share every field; then all members except metric(), known() and
   /// omega_mu() are collective and return the same on each rank
   Solves(const Problem& problem, Stream& stream, Comm* comm = nullptr);
@@ -82,7 +82,7 @@ class Solves {
   std::function<bool()> stopped_;
   Stream& stream_;
   Comm* comm_;
-  // Set up by prepare() for one frequency.
+  // Members that prepare() sets up for one frequency.
   double prepared_ = 0;
   Sigma sigma_;
   Layers layers_;         // layers whose field is the known part

@@ -211,7 +211,8 @@ MethodPlan planned(const Prisms& prisms, const Stations& stations, Intent& inten
 /// Copies the choices of the plan into the report.
 void put_into(Report& report, const MethodPlan& chosen, const Intent& intent, const Runtime& runtime,
               int threads) {
-  const bool alone = !runtime.comm || runtime.comm->size() == 1;  // else each rank has a GPU of its own
+  const bool alone = !runtime.comm || runtime.comm->size() == 1;  // with several ranks, each has a GPU of its
+                                                                  // own
   report.device = alone || chosen.device.kind != Device::Kind::cuda ? describe(chosen.device, threads)
                                                                     : device_name(chosen.device);
   report.method = name(chosen.method);

@@ -141,7 +141,7 @@ constexpr bool keeps_boundary(Keeping strategy) {
 /// wave: the source's wave, which the history may overwrite after the last keep(). sources: the sources of
 /// this wave; if keeps_boundary(strategy), only their terms at nodes of the mesh, because the stored values
 /// of other nodes include such terms. All must outlive the history. strategy: neither automatic nor
-/// random_walls. Throws as make_records().
+/// random_walls. Throws what make_records() throws.
 template <class T>
 std::unique_ptr<History<T>> make_history(Keeping strategy, Stream& stream, Wave<T>& wave,
                                          const Sources<T>& sources, RecordRoom& room);

@@ -67,8 +67,8 @@ inline std::array<double, 3> half_space_field(const Point& source, const Point& 
   return e;
 }
 
-/// half_space_potential() if the conductivity differs by axis.  stretch: stretch_of() the conductivities;
-/// conductivity: their geometric mean
+/// As half_space_potential(), for a conductivity that differs by axis.  stretch: stretch_of() the
+/// conductivities; conductivity: their geometric mean
 inline double half_space_potential(const Point& source, const Point& p, double surface,
                                    const Stretch& stretch, double conductivity) {
   return half_space_potential(stretch(source), stretch(p), stretch.u * surface, conductivity);

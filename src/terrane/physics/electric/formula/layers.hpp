@@ -56,7 +56,7 @@ class LayersPotential {
   };
   const Plane& plane(double up) const;
 
-  std::vector<Plane> planes_;  // ascending
+  std::vector<Plane> planes_;  // ascending in height
   double nearest_, first_;
 };
 

@@ -70,7 +70,7 @@ HostNetwork half_space_network(const TensorMesh& mesh, const std::array<double, 
 /// there is not one conductivity or quadrature per cell; InputError: one is not finite and positive.
 HostNetwork assemble(const TensorMesh& mesh, const Conductivity& conductivity, const Boundaries& boundary,
                      const Point& centre);
-/// Throws as assemble(), but does not make a network.
+/// Throws what assemble() throws, but makes no network.
 void check(const TensorMesh& mesh, const Conductivity& conductivity);
 
 /// Conductance to earth per area and conductivity at a point of a wall, 1/m.  axis: 0 up, 1 north, 2 east;

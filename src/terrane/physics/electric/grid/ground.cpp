@@ -131,10 +131,11 @@ CellsWithAir::CellsWithAir(const TensorMesh& mesh, const Conductivity& conductiv
     for (std::size_t cell = 0; cell < values.size(); ++cell)
       if (!(ground[cell] > 0)) values[cell] = least;
       else if (sigma[cell] > 0) values[cell] = std::max(ground[cell] * sigma[cell], least);
-      else values[cell] = sigma[cell];  // which check() will refuse
+      else values[cell] = sigma[cell];  // an invalid value, which check() will refuse
     return values;
   };
-  const auto shares = [&](const std::vector<double>& quadrature_of_ground) {  // values of either sign
+  const auto shares = [&](const std::vector<double>& quadrature_of_ground) {  // imaginary parts may have
+                                                                              // either sign
     std::vector<double> values(mesh.size());
     for (std::size_t cell = 0; cell < values.size(); ++cell)
       values[cell] = ground[cell] > 0 ? ground[cell] * quadrature_of_ground[cell] : 0;

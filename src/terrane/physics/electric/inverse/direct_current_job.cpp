@@ -221,8 +221,8 @@ void ArrayData::take_factors() {
 }
 
 void ArrayData::take_factors_of(const DirectCurrent& physics) {
-  factor_ =
-      physics.unit();  // over uneven ground, followed by values without the mesh's error (unit_transfers())
+  factor_ = physics.unit();  // ΔV/I computed on the mesh, over uneven ground followed by values without the
+                             // mesh's error (unit_transfers())
   if (factor_.size() > electrodes_.arrays.size())
     factor_.erase(factor_.begin(), factor_.begin() + static_cast<std::ptrdiff_t>(electrodes_.arrays.size()));
   for (double& k : factor_) k = 1 / k;

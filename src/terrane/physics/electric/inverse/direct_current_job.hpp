@@ -88,7 +88,7 @@ class ArrayData : public inversion::Dependence {
   Ground own_ground_;           ///< the ground of a planned mesh, if the job names none
   std::vector<double> slopes_;  ///< slopes of the ground at the electrodes
   std::vector<std::string> left_out_;
-  std::optional<Config> job_;  ///< from which simulations on finer meshes are made
+  std::optional<Config> job_;  ///< the job, from which simulations on finer meshes are made
   Parameters parameters_;
   MeasuredArrays measured_;
   bool reference_is_median_ = false;

@@ -522,7 +522,7 @@ struct Blend {
   bool add;
   In u;
   Out v;
-  bool choice() const { return add; }  // the kernel's branch, the same at all points (sweep.hpp)
+  bool choice() const { return add; }  // condition of the kernel's branch, the same at all points (sweep.hpp)
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
     Number value = alpha * u(k, j, i);
     if (add) value += beta * v(k, j, i);
@@ -561,7 +561,9 @@ struct FirstCharge {
   In d;
   View<const double> scale;
   ToPotential<T> out;
-  bool choice() const { return out.a.shift == 0; }  // the kernel's branch, the same at all points (sweep.hpp)
+  bool choice() const {
+    return out.a.shift == 0;
+  }  // condition of the kernel's branch, the same at all points (sweep.hpp)
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
     out.take(k, j, i, solve::converted<Complex<T>>(scale[0], d(k, j, i)));
   }
@@ -585,7 +587,9 @@ struct WithoutGradient {
   Real s;
   ComplexView<const T> phi;
   ToComponent<T> out;
-  bool choice() const { return out.a.shift == 0; }  // the kernel's branch, the same at all points (sweep.hpp)
+  bool choice() const {
+    return out.a.shift == 0;
+  }  // condition of the kernel's branch, the same at all points (sweep.hpp)
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
     const Place q{k, j, i};
     const Number t = scale[0] * at(r, q) - at(s, q) * gradient<A>(m, phi, q);
@@ -615,7 +619,9 @@ struct SecondCharge {
   View<const double> scale;
   BlockCurrents<T> currents;
   ToPotential<T> out;
-  bool choice() const { return out.a.shift == 0; }  // the kernel's branch, the same at all points (sweep.hpp)
+  bool choice() const {
+    return out.a.shift == 0;
+  }  // condition of the kernel's branch, the same at all points (sweep.hpp)
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
     const Place q{k, j, i};
     out.take(k, j, i, solve::converted<Complex<T>>(1, scale[0] * at(d, q) - divergence_of(q, currents)));

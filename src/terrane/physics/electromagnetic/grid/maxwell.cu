@@ -372,7 +372,7 @@ struct MaxwellSolver<T>::Parts {
       for_each(stream, overlap(volumes[a].box(), metric.edges(a)),
                EdgeVolume<a>{view(), cells, volumes[a].view()});
     });
-    stream.wait();  // because `sigma` is freed after this
+    stream.wait();  // waits, because `sigma` is freed after this
   }
   void fill_beyond(const Beyond& more) {
     complex = true;

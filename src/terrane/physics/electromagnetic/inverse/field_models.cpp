@@ -145,9 +145,10 @@ FieldRanks::FieldRanks(Comm& comm, const Problem& problem, const std::vector<std
       device_(device_for_ranks(device, comm)),
       threads_(threads),
       workers_(workers && workers->serves() ? std::move(workers) : nullptr) {
-  Packet packet;  // made before other ranks are called: they would wait if rank 0 had no memory for it
+  Packet packet;  // the packet is made before other ranks are called: they would wait if rank 0 had no memory
+                  // for it
   packet.put(std::string(fields_service));
-  packet.put(reinterpret_cast<std::uint64_t>(this));  // by which workers recognise this object
+  packet.put(reinterpret_cast<std::uint64_t>(this));  // the number by which workers recognise this object
   packet.put(true);
   put(packet, problem);
   packet.put(places_);

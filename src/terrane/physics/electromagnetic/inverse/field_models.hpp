@@ -79,8 +79,8 @@ class FieldModel {
 /// all its models are destroyed.
 class FieldRanks : public std::enable_shared_from_this<FieldRanks> {
  public:
-  /// device: as the user asked; unless it names a device, each rank chooses its own; workers: null, or the
-  /// workers as which the other ranks wait
+  /// device: as the user asked; unless it names a device, each rank chooses its own; workers: the other
+  /// ranks, if they wait as workers, or null
   FieldRanks(Comm& comm, const Problem& problem, const std::vector<std::size_t>& places, Device device,
              int threads, std::shared_ptr<solve::Workers> workers);
   ~FieldRanks();
@@ -105,7 +105,8 @@ class FieldRanks : public std::enable_shared_from_this<FieldRanks> {
   const std::vector<std::size_t> places_;
   Device device_;
   int threads_;
-  std::shared_ptr<solve::Workers> workers_;  // transmit requests as commands; null: the others are in serve()
+  std::shared_ptr<solve::Workers> workers_;  // workers that get requests as commands; null: the other ranks
+                                             // are in serve()
   std::uint64_t made_ = 0;
   std::vector<std::uint64_t> gone_;  // numbers of destroyed models, which the other ranks may free
   bool parted_ = false;

@@ -579,7 +579,7 @@ class FieldData final : public inversion::Dependence {
   MeasuredFields measured_;
   Parts parts_ = Parts::amplitude_phase;
   bool in_memory_ = true;      ///< whether the entries of J are stored
-  std::optional<Config> job_;  ///< for simulations on finer meshes
+  std::optional<Config> job_;  ///< the job, from which simulations on finer meshes are made
 };
 
 // ---- from the job ----

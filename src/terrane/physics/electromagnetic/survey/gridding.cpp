@@ -20,7 +20,8 @@ constexpr std::string_view axis_names[] = {"east", "north", "up"};
 
 constexpr double usually_farthest = 1e5;  // m, largest distance of walls by default
 constexpr double of_distance = 8;         // least number of cells between a source and a receiver
-constexpr double of_neighbours = 10;      // the same if the mesh has a core
+constexpr double of_neighbours = 10;      // least number of cells between a source and a receiver if the mesh
+                                          // has a core
 constexpr double of_offset = 2.5;         // distance from a source to a wall, divided by the largest offset
 
 void check_request(const GridRequest& r) {

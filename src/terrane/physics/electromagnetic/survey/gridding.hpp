@@ -45,7 +45,8 @@ struct GridRequest {
   std::vector<WidthAxis::Least> layers = {};  ///< least numbers of cells within the height of layers
   double cells_per_skin_depth = 4;
   double cell = 0;                         ///< width of cells, m; 0: a fraction of the skin depth
-  std::array<double, 2> limits{0, 1e300};  ///< of the smallest cells' width, m; half of them for heights
+  std::array<double, 2> limits{0, 1e300};  ///< limits of the smallest cells' width, m; for heights, half of
+                                           ///< these
   double growth = 1.3;
   double wavelengths = 1;               ///< distance of walls, in wavelengths of the lowest frequency
   std::optional<double> farthest = {};  ///< largest distance of walls, m; none: 100 km
@@ -54,13 +55,14 @@ struct GridRequest {
   /// The domain that replaces the core around sources and receivers, {low, high} along east, north, up.
   std::array<std::optional<std::array<double, 2>>, 3> domain = {};
   std::array<std::vector<double>, 3> faces = {};  ///< given faces, ascending, along east, north, up
-  std::optional<Vector3> center = {};             ///< on a face, or in the middle of a cell
+  std::optional<Vector3> center = {};             ///< point at which cells are smallest: on a face, or in the
+                                                  ///< middle of a cell
   bool center_on_face = true;
   std::vector<std::size_t> cell_numbers = {};  ///< allowed numbers of cells along an axis; empty: any
   /// Growth of cells within the domain, away from the center or the mean source position. none: 1 in a domain
   /// or around a center; a core is planned as the head of this file says.
   std::optional<double> growth_in_domain = {};
-  /// Whether walls are placed such that the way from the center to a wall and back to the end of the domain
+  /// Whether walls are placed such that the path from the center to a wall and back to the end of the domain
   /// is two wavelengths long.
   bool wavelengths_of_way = false;
   /// Height of the sea's surface: a face of the mesh; the domain extends up to it.

@@ -426,7 +426,7 @@ std::optional<Index> whole_ground(const Axes& axes, const Conductivity& conducti
   constexpr double alike = 1.2;
   constexpr Index reach = 3;  // cells over which cubic functions extend, down a slope
   Column first;
-  bool flat = true;  // also if a cover is more conductive than the rock below
+  bool flat = true;  // whether the ground is even; also if a cover is more conductive than the rock
   double low = INFINITY, high = -INFINITY;
   Index whole = axes.cells(up);
   for (Index n = 0; n < 9; ++n) {

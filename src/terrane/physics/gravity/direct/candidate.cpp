@@ -10,7 +10,7 @@ namespace terrane::gravity {
 
 namespace {
 
-constexpr double seconds_to_merge = 300e-9;  // per prism
+constexpr double seconds_to_merge = 300e-9;  // s per prism
 
 std::shared_ptr<Summation> direct_summation(const Problem& problem, const Prisms& summed, Device device) {
   const auto& p = problem.parameters;

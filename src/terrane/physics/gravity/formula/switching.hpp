@@ -62,7 +62,7 @@ struct PrismSwitching {
   double multipole2_8;  ///< squared distance from which the multipole of order 8 is used
   double stable_h2;     ///< squared distance to the surface from which the stable form is used
   bool stretched;       ///< nearer pairs are computed one by one (near_field.hpp)
-  bool halved;          ///< for them the prism is also halved along its longest side
+  bool halved;          ///< for these pairs the prism is also halved along its longest side
 
   TERRANE_FN PrismSwitching(const Switching& s, double lx, double ly, double lz) {
     longest = maximum(lx, maximum(ly, lz));

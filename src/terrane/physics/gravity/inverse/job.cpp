@@ -110,9 +110,12 @@ constexpr double seconds_per_device_pair = 7e-12, seconds_per_device_entry = 1.3
 // the regulariser's inverse, on one core and on an H200.
 constexpr double seconds_per_cell = 8e-9, seconds_per_operation = 5e-11, seconds_per_device_operation = 1e-13;
 constexpr double inverses_without_exact_one = 10;  // iterations of Regulariser::solve() if !exact()
-constexpr double least_for_a_tree = 1e7;           // entries of G; below, other storages are fast enough
-constexpr double least_for_fmm = 1e9;              // entries of G; above, fast multipoles are considered
-constexpr double expected_products = 60;           // with each of G and Gᵀ in an inversion without bounds
+constexpr double least_for_a_tree = 1e7;           // number of entries of G below which storages other than a
+                                                   // tree are fast enough
+constexpr double least_for_fmm = 1e9;              // number of entries of G above which fast multipoles are
+                                                   // considered
+constexpr double expected_products = 60;  // expected number of products with each of G and Gᵀ in an
+                                          // inversion without bounds
 
 /// The active cells as prisms; if air fills the upper part of a cell, only the part below it.
 PrismSet prisms_of_cells(const inversion::Problem& problem) {

@@ -11,7 +11,7 @@ namespace terrane::gravity {
 
 namespace {
 
-constexpr double transform_rounding = 1e-14;  // rounding of transforms, relative to the largest value
+constexpr double transform_rounding = 1e-14;  // rounding error of transforms, relative to the largest value
 
 /// Null if there is no lattice; `reason` then says why. Throws InputError if the lattice method was
 /// requested.

@@ -235,7 +235,7 @@ class LatticeOperator::OnCpu::Batches {
   std::vector<Array> masses_;
   std::vector<Spectra> scratch_;
   std::vector<double> values_;     // [layer, channel, distances]
-  std::vector<Spectra*> kernel_;   // [layer]
+  std::vector<Spectra*> kernel_;   // [layer, channel]: whether the spectrum is known from an earlier product
   std::unique_ptr<bool[]> known_;  // [layer, channel]: kept from an earlier product
 };
 

@@ -20,7 +20,7 @@ namespace terrane::gravity {
 
 struct LatticeCost {
   double seconds = 0;             ///< seconds of one core
-  std::size_t memory_bytes = 0;   ///< if the spectra are not kept
+  std::size_t memory_bytes = 0;   ///< bytes needed if the spectra are not kept
   std::size_t spectra_bytes = 0;  ///< additional bytes if the spectra are kept
 };
 

@@ -67,7 +67,7 @@ struct Lags {
   /// Of the distances x(l) of lags l: 0 none; 1 x(−l) = −x(l), stations at centres of cells; 2 x(1 − l) =
   /// −x(l), stations at faces.
   int symmetry;
-  double offset;              ///< of the stations from the centres of cells, in cells
+  double offset;              ///< offset of the stations from the centres of cells, in cells
   std::size_t distances = 0;  ///< number of distances in the table
 
   Lags(const Lattice::Group& group, int axis, std::size_t cells);

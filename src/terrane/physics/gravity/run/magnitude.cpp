@@ -56,7 +56,7 @@ class Sample {
 class Masses {
  public:
   static double bytes(std::size_t prisms, bool clustered) {
-    // Boxes, keys and order of an octree; later the clusters, which need no more.
+    // Bytes per prism for boxes, keys and order of an octree; the clusters that are made later need no more.
     const double of_tree = clustered ? 36 : 0;
     return static_cast<double>(prisms) * (sizeof(Body) + of_tree);
   }

@@ -54,7 +54,7 @@ std::array<double, 3> largest_values(const Fields& fields, int threads);
 /// The accuracy that a run promises: relative to each pair (the direct sum), or to the largest value
 /// (lattice, tree).
 struct Promise {
-  double accuracy;   ///< requested
+  double accuracy;   ///< requested accuracy
   double of_method;  ///< error of the method without rounding
   bool of_pairs;
 };
