@@ -11,7 +11,8 @@ namespace terrane {
 
 void forget_later_runs(const CheckpointSettings& one) {
   if (!one.takes_away) return;
-  const auto number_of = [](const std::filesystem::path& file) {  // "2", "2.parts": 2; others: 0
+  const auto number_of = [](const std::filesystem::path& file) {  // the number in a file's name, 2 for "2"
+                                                                  // and "2.parts"; 0 for other names
     unsigned long number = 0;
     const auto name = file.stem().string();
     const auto [end, wrong] = std::from_chars(name.data(), name.data() + name.size(), number);

@@ -50,7 +50,7 @@ void compare(StationFields& stations, Report& report, const ObservedColumns& col
     if (observed.uncertainty) of_survey.push_back(*observed.uncertainty);
     if (field == stations.fields.end()) continue;
     stations.residuals.push_back(residual_of(observed, *field));
-    if (field->values.empty()) continue;  // an outline has no values
+    if (field->values.empty()) continue;  // an outline is a result without values
     report.misfits.push_back(misfit_of(observed, stations.residuals.back()));
   }
   for (const auto* made : {&of_survey, &stations.residuals})

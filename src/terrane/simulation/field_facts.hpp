@@ -108,7 +108,8 @@ class FingerprintFields {
   std::vector<std::pair<std::string, Columns>> groups_;
   Fingerprint settings_;
   std::string before_;                      // prefix of names: the job's table of the settings
-  std::deque<std::vector<double>> copies_;  // a deque, as references to them must stay valid
+  std::deque<std::vector<double>> copies_;  // copies of values; a deque, so that references to its elements
+                                            // stay valid
 };
 
 template <class... Problem>
@@ -125,7 +126,9 @@ void add_determinants(Fingerprint& fingerprint, std::string table, const Problem
   FingerprintFields list(std::move(table));
   (Problem::fields(problem, list), ...);
   const auto all = list.all();
-  fingerprint.insert(fingerprint.end(), all.begin() + 1, all.end());  // the first entry, the program, exists
+  fingerprint.insert(fingerprint.end(), all.begin() + 1, all.end());  // all entries but the first, the
+                                                                      // program, which the fingerprint has
+                                                                      // already
 }
 
 /// Visitor of a problem's fields: adds every setting that is a number or a word to the report's facts,

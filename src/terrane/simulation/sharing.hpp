@@ -34,8 +34,8 @@ struct SolvesToShare {
   double unknowns = 0;       ///< number of unknowns of a solve
   double worth_sharing = 0;  ///< number of unknowns above which several GPUs are faster than one
   double at_rank_0 = 0;      ///< bytes on rank 0 for the results of all solves
-  /// Bytes of host memory that a machine with on_node of the ranks needs, in addition to at_rank_0, if so
-  /// many fields are computed at a time.
+  /// Bytes of host memory that a machine with on_node of the ranks needs, in addition to at_rank_0, if
+  /// `fields` fields are computed at a time.
   std::function<double(int fields, const RanksOfRun& ranks)> of_machine;
   /// Bytes that each rank of the smallest group needs on its GPU.
   std::function<double(int fields, const RanksOfRun& ranks)> of_gpu;

@@ -10,7 +10,7 @@ namespace terrane::solve {
 
 struct Stopping {
   double relative = 1e-8;     ///< stop if ‖r‖ ≤ relative · ‖b‖, r = b − A x
-  int most_iterations = 500;  ///< after so many iterations the solver stops unconverged
+  int most_iterations = 500;  ///< number of iterations after which the solver stops unconverged
   int patience = 50;          ///< number of iterations within which the smallest ‖r‖ must be halved
   /// Returns the relative change, in the last iteration, of the results that the caller derives from the
   /// solution; the solver stops only if this, too, is at most most_change. Empty: the residual alone decides.

@@ -26,8 +26,8 @@ class Projection {
   /// projected system. Throws InputError if PROJ does not know it or it is not a projected system.
   explicit Projection(const std::string& definition);
 
-  /// The same, but the definition "utm" means the UTM zone of the mean of the points.  longitude, latitude
-  /// [n] degrees
+  /// As the constructor, but the definition "utm" means the UTM zone of the mean of the points.  longitude,
+  /// latitude [n] degrees
   static Projection for_points(const std::string& definition, std::span<const double> longitude,
                                std::span<const double> latitude);
 

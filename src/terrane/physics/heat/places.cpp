@@ -121,7 +121,7 @@ Weights weights_at(const Problem& p, const std::array<double, 3>& at, const std:
             w[0][i] * lines[0].sign[i] * w[1][j] * lines[1].sign[j] * w[2][k] * lines[2].sign[k];
   Weights weights;
   for (const auto& entry : sum)
-    if (std::abs(entry.second) > 1e-14) weights.emplace_back(entry);  // the others are rounding errors
+    if (std::abs(entry.second) > 1e-14) weights.emplace_back(entry);  // smaller weights are rounding errors
   return weights;
 }
 

@@ -19,7 +19,7 @@ using Magnetization = std::array<std::vector<double>, 3>;
 struct FluxDensity {
   std::array<std::vector<double>, 3> b;
   std::vector<std::size_t> inside;  ///< stations in magnetized matter, also on faces between prisms
-  gravity::Report report;           ///< of all sums over prisms together
+  gravity::Report report;           ///< report of all sums over prisms together
 };
 
 /// M = χ F/μ₀ f + M_rem, for susceptibility χ [prisms], SI; F, f: intensity and unit vector of the main

@@ -46,7 +46,7 @@ Physics physics() {
   magnetic.conventions = &conventions();
   magnetic.shortest = shortest_job;
   magnetic.make = Simulation::from_job;
-  magnetic.serve = [](Comm&) {};  // its sums are computed by gravity on other ranks
+  magnetic.serve = [](Comm&) {};  // on other ranks, gravity computes the sums
   return magnetic;
 }
 

@@ -16,7 +16,7 @@
 
 namespace terrane::traveltime {
 
-/// A time to compute or observed: the indices of its shot and receiver.
+/// A computed or observed time: the indices of its shot and receiver.
 struct Pick {
   std::uint32_t shot = 0, receiver = 0;
   friend bool operator==(const Pick&, const Pick&) = default;

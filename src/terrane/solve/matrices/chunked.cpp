@@ -106,7 +106,7 @@ void ChunkedOperator::squares(const T* entries, std::size_t width, const double*
   std::fill_n(diagonal, width, 0.0);
   for (std::size_t i = 0; i < rows_; ++i)
     for (std::size_t j = 0; j < width; ++j) {
-      // In double precision, because the square may overflow single precision.
+      // Squares are computed in double precision, because they may overflow single precision.
       const double entry = static_cast<double>(entries[i * width + j]);
       diagonal[j] += weight[i] * entry * entry;
     }

@@ -68,7 +68,7 @@ struct SumRows {
     const T* const entry = entries.data + column * rows;
     double sum = 0;
     for (std::size_t i = static_cast<std::size_t>(t); i < rows; i += group_threads) {
-      const double seen = static_cast<double>(entry[i]);  // its square may overflow a float
+      const double seen = static_cast<double>(entry[i]);  // the square of an entry may overflow a float
       sum += (squares ? seen * seen : seen) * values[i];
     }
     shared.sum[t] = sum;

@@ -36,7 +36,8 @@ class PartedOperator : public LinearOperator {
   /// read · sums [parts, rows]
   virtual void apply_parts(const Range& parts, std::span<const double> model,
                            std::span<double> sums) const = 0;
-  /// These compute Gᵀ d, and Σ_i w_i G_ij², in the columns of these parts; other columns are not changed.
+  /// These functions compute Gᵀ d, and Σ_i w_i G_ij², in the columns of these parts; other columns are not
+  /// changed.
   virtual void transpose_parts(const Range& parts, std::span<const double> data,
                                std::span<double> model) const = 0;
   virtual void diagonal_parts(const Range& parts, std::span<const double> weight,

@@ -18,7 +18,8 @@ struct Eigen {
 /// off-diagonal. Throws Error if the iteration does not converge (NaN in the matrix).
 Eigen eigen_tridiagonal(std::span<const double> diagonal, std::span<const double> beside);
 
-/// The same for a full matrix [n, n], of which only the lower triangle is read.
+/// The eigenvalues and eigenvectors of a full symmetric matrix [n, n], of which only the lower triangle is
+/// read.
 Eigen eigen_symmetric(std::span<const double> matrix, std::size_t n);
 
 }  // namespace terrane::solve

@@ -501,7 +501,7 @@ struct Multigrid<V>::Levels final : Hierarchy {
     const A a = seen(level.a);
     const typename Values<V>::In b = level.b.view();
     const auto u = level.u.view(), v = level.v.view();
-    if (l + 1 == levels.size())  // one point
+    if (l + 1 == levels.size())  // the coarsest level has one point
       return sweep(stream, level.held, FirstStep<V, A>{a, b, T(1), u}, after);
 
     const auto step = [&](const IndexBox<3>& points, const auto& kernel) {
@@ -538,7 +538,7 @@ struct Multigrid<V>::Levels final : Hierarchy {
   void cycle_in_passes(Stream& stream, std::size_t l) {
     auto& level = levels[l];
     const typename Values<V>::In b = std::as_const(level.b).view();
-    if (l + 1 == levels.size())  // one point
+    if (l + 1 == levels.size())  // the coarsest level has one point
       return sweep(stream, level.held, FirstStep<V, A>{seen(level.a), b, T(1), level.u.view()}, after);
     const std::size_t next = stop_after(l);
     auto& to = levels[next];

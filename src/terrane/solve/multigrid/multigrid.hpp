@@ -110,11 +110,12 @@ class Multigrid {
   /// scaled back.
   void apply(Stream& stream, const Field<Wide>& r, Field<Wide>& z, double scale = 1);
 
-  /// apply() without copies, in three calls: this rank's part of r is written to right(), cycle() runs, and
-  /// solution() is z, including its halo.
+  /// Does what apply() does, without copies, in three calls: this rank's part of r is written to right(),
+  /// cycle() runs, and solution() is z, including its halo.
   Field<V>& right();
   void cycle(Stream& stream) { cycle(stream, false); }
-  /// For kernels that write r by take() of this Beginning instead of into right(); cycle() then gets it, too.
+  /// For kernels that write r by take() of this Beginning instead of into right(); the Beginning is then
+  /// passed to cycle(), too.
   template <class A>
   Beginning<V, A> beginning() {
     Beginning<V, A> made;

@@ -47,12 +47,12 @@ SolveReport conjugate_gradients(Stream& stream, const Network<double>& network, 
                                 Field<double>& x, const Preconditioner& precondition,
                                 const Stopping& stopping = {}, const SharedGrid<double>* grid = nullptr,
                                 SharedMemory* scratch = nullptr);
-/// The same for a SplitNetwork: the same bits on CPUs, and 12 bytes less of memory per point.
+/// Solves A x = b for a SplitNetwork: with the same bits on CPUs, and 12 bytes less memory per point.
 SolveReport conjugate_gradients(Stream& stream, const SplitNetwork& network, const Field<double>& b,
                                 Field<double>& x, const Preconditioner& precondition,
                                 const Stopping& stopping = {}, const SharedGrid<double>* grid = nullptr,
                                 SharedMemory* scratch = nullptr);
-/// The same with the diagonal as preconditioner, in fewer passes over memory on devices.
+/// Solves A x = b with the diagonal as preconditioner, in fewer passes over memory on devices.
 SolveReport conjugate_gradients(Stream& stream, const Network<double>& network, const Field<double>& b,
                                 Field<double>& x, const Jacobi& precondition, const Stopping& stopping = {},
                                 const SharedGrid<double>* grid = nullptr);

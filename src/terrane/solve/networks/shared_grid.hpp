@@ -69,7 +69,8 @@ class SharedGrid {
   Cartesian<3> partition_;
   Comm* comm_;
   Around around_;
-  mutable std::shared_ptr<const void> memory_;  // destroyed after the halos, so declared before
+  mutable std::shared_ptr<const void> memory_;  // declared before the halos, so that it is destroyed after
+                                                // them
   // Halos of real and of complex fields (stored as pairs on GPUs); null until prepare() or bring() makes
   // them.
   mutable std::unique_ptr<Halo<T, 3>> halos_[2];

@@ -53,7 +53,7 @@ class ElectromagneticFields final : public inversion::Forward {
   /// problem: inactive cells keep its conductivity; receivers keep its contrasts; active: indices of active
   /// cells, ascending; empty: all; device: computes the fields; comm: null, or collective: this is rank 0,
   /// the other ranks are in serve(); ranks share sources, frequencies and sites, with bitwise identical
-  /// results; workers: null, or the workers as which the other ranks wait
+  /// results; workers: the other ranks, if they wait as workers, or null
   ElectromagneticFields(Problem problem, std::vector<std::uint32_t> active, MeasuredFields measured,
                         Parts parts, bool in_memory, Device device, int threads = 0, Comm* comm = nullptr,
                         std::shared_ptr<solve::Workers> workers = nullptr);

@@ -236,7 +236,7 @@ class LatticeOperator::OnCpu::Batches {
   std::vector<Spectra> scratch_;
   std::vector<double> values_;     // [layer, channel, distances]
   std::vector<Spectra*> kernel_;   // [layer, channel]: whether the spectrum is known from an earlier product
-  std::unique_ptr<bool[]> known_;  // [layer, channel]: kept from an earlier product
+  std::unique_ptr<bool[]> known_;  // [layer, channel]: whether the spectrum is known from an earlier product
 };
 
 void LatticeOperator::OnCpu::convolve(std::size_t g, ChannelSet wanted, Progress& progress) {

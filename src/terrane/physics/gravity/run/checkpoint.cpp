@@ -65,7 +65,7 @@ Fingerprint fingerprint(const Prisms& p, const Stations& s, const Parameters& pa
   for (const auto channel : parameters.channels.list())
     channels += fmt::format("{}{}", channels.empty() ? "" : " ", name(channel));
   for (auto& [what, value, is_hash] : all)
-    if (what == "channels") value = channels, is_hash = false;  // names instead of bits are compared
+    if (what == "channels") value = channels, is_hash = false;  // the names of channels instead of their bits
   all.push_back({"device", single ? kind + std::string(in_single) : kind});
   all.push_back({"stations", hash({s.easting, s.northing, s.up}), true});
   all.push_back({"prisms", hash({p.west, p.east, p.south, p.north, p.bottom, p.top}), true});

@@ -40,7 +40,7 @@ class PartRounds final : public RoundWork {
   int threads_;
   bool slow_;
   PartSums* all_;
-  // For each part of the round:
+  // Each of these lists has one entry for each part of the round.
   std::vector<ChunkTree> trees_;
   std::vector<std::vector<Contact>> contacts_;
   std::vector<char> done_;

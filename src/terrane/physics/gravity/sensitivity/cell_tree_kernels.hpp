@@ -75,7 +75,8 @@ struct CellsOfLeaf {
 struct Factor {
   double value;
   std::uint32_t other;       ///< in by_row the column, in by_column the row
-  std::int32_t derivatives;  ///< of the potential in the observable's quantities: 0 V, 1 g, 2 Γ
+  std::int32_t derivatives;  ///< number of derivatives of the potential in the observable's quantities: 0 V,
+                             ///< 1 g, 2 Γ
 };
 
 /// Divides the harmonics F_nm of a series of degree `top` into batches of at most device_tile. A batch
@@ -101,7 +102,8 @@ struct Batches {
   }
 };
 static_assert(most_degree + 1 <= device_tile);
-inline constexpr int most_columns = 7;  // in a batch: the shortest, of 1, 2, … 7 harmonics, are 28 together
+inline constexpr int most_columns = 7;  // most columns in a batch: the seven shortest, of 1, 2, … 7
+                                        // harmonics, have 28 together
 static_assert(most_columns * (most_columns + 1) / 2 <= device_tile);
 static_assert((most_columns + 1) * (most_columns + 2) / 2 > device_tile);
 
@@ -109,7 +111,7 @@ struct MatrixView {
   /// [observables][rows or columns] index of the first Factor of each in by_row or by_column, and the end
   View<const std::uint32_t> row_start, column_start;
   View<const Factor> by_row, by_column;
-  std::size_t rows, columns;  ///< of the matrix of one observable
+  std::size_t rows, columns;  ///< size of the matrix of one observable
 };
 
 /// One tree on the device.

@@ -1,4 +1,5 @@
-// Corrections of sensitivities at stations inside cells and on their surface. There the kernels need two:
+// Corrections of sensitivities at stations inside cells and on their surface. There the results of the
+// kernels need two corrections:
 //   - Components of the gradient tensor jump or are unbounded. At a jump the kernels compute the mean of both
 //     sides; the policy (SingularPolicy) may ask for another value.
 //   - A flux density such as B is the tensor plus 4πGρ at the station on its diagonal (ρ: density). The

@@ -56,7 +56,7 @@ class LatticeParts : public solve::PartedOperator {
   std::size_t place_of_station(std::size_t group, std::size_t station) const;
   std::size_t place_of_cell(std::size_t group, std::uint32_t cell) const;
 
-  std::vector<Observable> observables_;  ///< in terms of the channels that the plan computes
+  std::vector<Observable> observables_;  ///< the observables, in terms of the channels that the plan computes
   LatticePlan plan_;
   std::size_t stations_;
   int threads_;

@@ -270,7 +270,7 @@ struct Observe {
 struct FindHostPairs {
   PairsView pairs;
   std::size_t first_cell;
-  View<HostPair> list;  ///< stores these pairs until it is full
+  View<HostPair> list;  ///< the list of these pairs, until it is full
   View<std::uint64_t> found;
   TERRANE_FN void operator()(std::size_t i) const {
     const std::size_t cell = first_cell + i / pairs.stations, s = i % pairs.stations;

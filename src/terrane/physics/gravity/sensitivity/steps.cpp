@@ -33,7 +33,7 @@ std::shared_ptr<double[]> Scratch::take(std::size_t numbers) {
   if (!array) {
     array = std::make_unique_for_overwrite<double[]>(numbers);
     const std::lock_guard lock(mutex_);
-    free_.reserve(arrays_ + 1);  // may throw here, but must not when an array is returned
+    free_.reserve(arrays_ + 1);  // memory is reserved here, because returning an array must not throw
     ++arrays_;
   }
   return {array.release(), [this, numbers](double* used) {

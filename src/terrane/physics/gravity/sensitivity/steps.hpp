@@ -25,8 +25,8 @@ void run_together(const std::vector<Steps>& blocks, int threads);
 /// time.
 class Scratch {
  public:
-  /// An array, not initialised. It returns to the scratch when its last owner releases it; the scratch must
-  /// outlive it.
+  /// An array, not initialised. The array returns to this object when its last owner releases it; this object
+  /// must outlive the array.
   std::shared_ptr<double[]> take(std::size_t numbers);
 
  private:

@@ -5,7 +5,7 @@
 namespace terrane::gravity {
 
 void Summation::sum_ranges(std::span<const Range> ranges, const Take& take, Progress& progress) {
-  constexpr std::uint64_t steps = 1024;  // of progress, per part
+  constexpr std::uint64_t steps = 1024;  // steps of progress per part
   std::uint64_t parts = 0;
   for (const auto& range : ranges) parts += range.size();
   progress.start("gravity", parts * steps);

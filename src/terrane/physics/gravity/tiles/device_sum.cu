@@ -18,10 +18,8 @@ namespace terrane::gravity {
 
 namespace {
 
-constexpr std::size_t near_tiles_expected = 16,
-                      near_pieces_expected =
-                          near_tiles_expected /
-                          tiles_per_piece;  // per group of stations; arrays grow if there are more
+/// Numbers per group of stations for which arrays are allocated first; arrays grow if there are more.
+constexpr std::size_t near_tiles_expected = 16, near_pieces_expected = near_tiles_expected / tiles_per_piece;
 
 /// Counts the near tiles of each group of stations, chunk by chunk; or lists them, after the counts have been
 /// converted to offsets.
@@ -567,7 +565,8 @@ void DeviceSummation::sum_ranges(std::span<const Range> ranges, const Take& take
   progress.start("gravity", stations);
   device_seconds_ = 0;
   std::size_t at_once = (groups_at_once() + groups_per_part - 1) / groups_per_part;
-  const int threads = thread_count(threads_);  // within another thread the number may differ
+  const int threads = thread_count(threads_);  // within another thread, thread_count() may return another
+                                               // number
   std::future<void> handed;
   for (const auto& range : ranges)
     for (std::size_t begin = range.first; begin < range.last;) {

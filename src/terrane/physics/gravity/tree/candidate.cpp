@@ -10,7 +10,7 @@ namespace terrane::gravity {
 
 namespace {
 
-constexpr double expansion_rounding = 1e-14;  // rounding of expansions, relative to the largest value
+constexpr double expansion_rounding = 1e-14;  // rounding error of expansions, relative to the largest value
 // Seconds per digit of accuracy, for the lower bound tree_at_least().
 constexpr double least_seconds_per_prism = 35e-9, least_seconds_per_station = 0.5e-6;
 

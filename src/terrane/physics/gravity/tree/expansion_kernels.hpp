@@ -308,7 +308,7 @@ void move(const Expansion& from, const double (&centre)[3], double scale, int or
       for (int a = 0; a <= m; ++a)
         next.c1[m][a] += e[2][2 * i] * old.c1[m][a] + e[2][2 * i + 1] * old.c0[m][a];
     laplacian(old.c0, order);
-    laplacian(old.c1, order);  // now L^(i+1) C1, one degree further
+    laplacian(old.c1, order);  // old.c1 is now L^(i+1) C1, one degree higher
     for (int m = 2 * i + 2; m <= order; ++m)
       for (int a = 0; a <= m; ++a) next.c0[m][a] += e[2][2 * i + 1] * old.c1[m][a];
   }
@@ -530,7 +530,8 @@ void scatter(const PrismColumns& prisms, const std::uint32_t* index, std::size_t
   for (int c = 2; c <= order; ++c)
     for (int m = 0; m + c <= order; ++m)
       for (int a = 0; a <= m; ++a) by_c[c][m][a] = -(by_c[c - 2][m + 2][a + 2] + by_c[c - 2][m + 2][a]);
-  double factor[(most_order + 1) * (most_order + 2) * (most_order + 3) / 6];  // of the mean of x^a y^b z^c
+  double factor[(most_order + 1) * (most_order + 2) * (most_order + 3) / 6];  // factor of the mean of x^a y^b
+                                                                              // z^c
   const Factorials factorials(order);
   double* to = factor;
   for (int a = 0; a <= order; ++a)

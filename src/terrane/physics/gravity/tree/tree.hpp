@@ -25,7 +25,7 @@
 
 namespace terrane::gravity {
 
-inline constexpr double seconds_per_pair_by_itself = 1.5e-6;  ///< for a pair in extended precision
+inline constexpr double seconds_per_pair_by_itself = 1.5e-6;  ///< seconds for a pair in extended precision
 
 /// The work of one evaluation, counted on a sample of the stations.
 struct TreeCost {
@@ -108,7 +108,7 @@ class Tree final : public Summation {
   /// A bound of the error, known once sum() has run: relative to the largest value of each kind.
   double error_bound() const noexcept { return error_bound_; }
 
-  // For evaluation elsewhere (tree_device.hpp):
+  // Functions for evaluation on a device (tree_device.hpp):
 
   /// Computes masses, sizes and error bounds of the clusters, and the tolerance, unless this is done already.
   void prepare(Progress& progress);
@@ -148,7 +148,7 @@ class Tree final : public Summation {
   };
   Meetings meetings(const Bounds& bounds) const;
 
-  // For methods that use the tree (fmm/):
+  // Functions for methods that use the tree (fmm/):
 
   /// Number of operations on packs to evaluate an expansion at a pack of stations, and to compute an average
   /// pair in the direct kernels.

@@ -58,7 +58,7 @@ class TimeData final : public inversion::Dependence {
     return problem_.active.empty() ? problem_.mesh.size() : problem_.active.size();
   }
 
-  traveltime::Problem times_;  // its velocity is the starting model
+  traveltime::Problem times_;  // the problem whose velocity is the starting model
 };
 
 // ---- from the job ----
