@@ -645,6 +645,39 @@ def test_electromagnetic_fields_are_drawn_as_amplitude_and_phase_over_the_receiv
     numpy.testing.assert_allclose(figure.axes[2].lines[0].get_ydata(), 90)
 
 
+def overlaps(axes):
+    """Whether numbers along y have no room beside each other."""
+    axes.figure.canvas.draw()
+    labels = [one for one in (*axes.get_yticklabels(), *axes.get_yticklabels(minor=True)) if one.get_text()]
+    boxes = sorted((label.get_window_extent() for label in labels), key=lambda box: box.y0)
+    return any(below.y1 > above.y0 for below, above in zip(boxes, boxes[1:]))
+
+
+@pytest.mark.parametrize("turns, factor", [(0.2, 1.05), (0.3, 3.0), (2.0, 12.0), (7.0, 1e8)])
+def test_amplitudes_and_phases_over_the_offset_have_numbers_that_can_be_read(turns, factor):
+    offset = numpy.linspace(500, 5000, 20)
+    far = (offset - 500) / 4500
+    values = 2e-6 * factor**-far * numpy.exp(-2j * numpy.pi * turns * far)
+    data = plotting.Data("offsets", offset, 0 * offset, fields=[plotting.Field("e_e", "V/m", values[None, None])],
+                         frequency=[1.0], source="x")
+    amplitude, phase = plotting.draw(data).axes[:2]
+    assert not overlaps(amplitude) and not overlaps(phase)
+    assert 3 <= len([t for t in phase.get_yticks() if phase.get_ylim()[0] <= t <= phase.get_ylim()[1]]) <= 8
+    numbers = [t.get_text() for t in amplitude.get_yticklabels() if t.get_text()]
+    assert len(numbers) >= 3
+    if factor < 30:  # less than a decade and a half: plain numbers, and their power once
+        assert amplitude.get_title() == "$E_{e}$ ($10^{-6}$ V/m)" and all(0 < float(one) < 2.2 for one in numbers)
+
+
+def test_what_curves_of_sites_are_stands_beside_them(tmp_path):
+    figure = plotting.draw(soundings(tmp_path / "z.nc", True))
+    figure.canvas.draw()
+    (legend,) = figure.legends
+    assert {t.get_text() for t in legend.get_texts()} >= {"$Z_{ne}$", "$Z_{en}$", "$Z_{ne}$ observed"}
+    box = legend.get_window_extent()
+    assert not any(box.overlaps(axes.get_window_extent()) for axes in figure.axes)
+
+
 def test_two_results_of_one_name_have_pictures_of_their_own(tmp_path):
     for name in ("g.nc", "g.csv", "alone.csv"):
         (tmp_path / name).touch()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from math import ceil
 
 from .data import Data, Field, PlotError, base_of, choose, need
-from .style import Look, plain_axis, title_of, unit_of
+from .style import Look, plain_axis, shared_power, title_of, unit_of
 
 
 MU = 4e-7 * 3.141592653589793  #: H/m
@@ -130,8 +131,9 @@ def _finish_soundings(grid, data: Data, chosen: _Chosen, look: Look) -> None:
             axes.set_ylim(0, 90)
             axes.set_yticks([0, 45, 90])
     labels = dict(zip(*reversed(grid[0, 0].get_legend_handles_labels())))
-    if labels:
-        grid[0, 0].legend(labels.values(), labels.keys(), frameon=False)
+    if labels:  # beside the curves, which fill their axes
+        grid[0, 0].figure.legend(labels.values(), labels.keys(), frameon=False, loc="outside lower center",
+                                 ncols=min(len(labels), 2 if grid.shape[1] < 3 else 4))
 
 
 def _name_of(data: Data, site: int) -> str:
@@ -183,7 +185,7 @@ def _draw_tippers(axes, chosen: _Chosen, kind: str, site: int) -> None:
                         color=colour, alpha=alpha, angles="uv", scale_units="y", scale=1, width=0.006, headwidth=4)
     held = [v for n, v in chosen.there.items() if n.startswith("tipper_") and numpy.iscomplexobj(v)]
     longest = max(float(numpy.nanmax(numpy.abs(v), initial=0.0)) for v in held)
-    axes.set_ylim(-max(1.3 * longest, 0.1), max(1.3 * longest, 0.1))
+    axes.set_ylim(-max(1.8 * longest, 0.1), max(1.8 * longest, 0.1))
 
 
 def along_of(easting, northing):
@@ -291,11 +293,13 @@ def _finish_offsets(axes, shown, label: str, look: Look) -> None:
     axes[0].set_yscale("linear" if look.log is False else "log")
     if look.limits is not None:
         axes[0].set_ylim(look.limits)
-    axes[0].set_title(title_of(shown.name) + (f" ({unit_of(shown.unit)})" if shown.unit else ""), pad=4)
+    unit = shared_power(axes[0]) + unit_of(shown.unit)
+    axes[0].set_title(title_of(shown.name) + (f" ({unit})" if unit else ""), pad=4)
     axes[1].set_xlabel(label)
     low, high = axes[1].get_ylim()
-    if high - low > 120:
-        axes[1].yaxis.set_major_locator(MultipleLocator(90 if high - low > 300 else 45))
+    if high - low > 120:  # at most seven ticks, of parts or multiples of a turn
+        axes[1].yaxis.set_major_locator(MultipleLocator(next(
+            (step for step in (45, 90, 180) if high - low < 7 * step), 360 * ceil((high - low) / (7 * 360)))))
     elif high - low < 10:  # small changes stay small
         axes[1].set_ylim((low + high) / 2 - 5, (low + high) / 2 + 5)
     for one in axes:

@@ -205,6 +205,30 @@ def plain_axis(axes, which: str = "y") -> None:
         axis.set_minor_formatter(NullFormatter())
 
 
+def shared_power(axes) -> str:
+    """Ticks along y of less than a decade and a half as 1.5, 2, 2.5; returns the power of ten that they share, to stand
+    before the unit."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullFormatter, NullLocator
+
+    numpy = need("numpy")
+    axis = axes.yaxis
+    low, high = sorted(axis.get_view_interval())
+    logarithmic = axis.get_scale() == "log"
+    if logarithmic and high >= 30 * low:
+        axis.set_minor_formatter(NullFormatter())
+        return ""
+    largest = max(abs(low), abs(high))
+    power = int(numpy.floor(numpy.log10(largest))) if largest > 0 else 0
+    power = 0 if -3 < power < 5 else power
+    if logarithmic:
+        decades = range(int(numpy.floor(numpy.log10(low))), int(numpy.floor(numpy.log10(high))) + 1)
+        ticks = MaxNLocator(5).tick_values(low, high) if high < 4 * low else [m * 10.0**d for d in decades for m in (1, 2, 5)]
+        axis.set_major_locator(FixedLocator([tick for tick in ticks if low <= tick <= high]))
+        axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / 10.0**power:.6g}".replace("-", "\N{MINUS SIGN}")))
+    return rf"$10^{{{power}}}$ " if power else ""
+
+
 def colour_bar(figure, axes, image, unit, extend):
     bar = figure.colorbar(image, cax=axes.inset_axes([1.04, 0, 0.045, 1]), extend=extend, extendfrac=0.03)
     bar.outline.set_linewidth(0.6)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .data import Data, PlotError, base_of, need
-from .style import Look, plain_ticks, styled, title_of, unit_of, with_unit
+from .style import Look, plain_ticks, shared_power, styled, title_of, unit_of, with_unit
 
 #: Traces beside each other that are still told apart as lines.
 _MOST_WIGGLES = 60
@@ -156,13 +156,12 @@ def _draw_recordings(pyplot, data: Data, fields, there, title: str, look: Look):
             axes.plot(data.time, shown.values[receiver], color="black", linewidth=0.7)
             axes.set_ylim(*(look.limits if look.limits is not None else (-most, most)))
             axes.grid(linewidth=0.3)
-            axes.ticklabel_format(axis="y", style="sci", scilimits=(-3, 4), useMathText=True)
-            axes.yaxis.get_offset_text().set_size(7)
+            power = shared_power(axes)
             axes.margins(x=0)
-        grid[0, column].set_title(f"{title_of(shown.name)} ({unit_of(shown.unit)})", pad=12)
+        grid[0, column].set_title(with_unit(title_of(shown.name), power + unit_of(shown.unit)), pad=4)
         grid[-1, column].set_xlabel("time (s)")
     for axes, n in zip(grid[:, 0], there):
-        place = ", ".join(f"{float(axis[n]):.6g}" for axis in (data.easting, data.northing, data.up))
+        place = ", ".join(f"{float(axis[n]):.10g}" for axis in (data.easting, data.northing, data.up))
         axes.set_ylabel(f"{place} m".replace("-", "\N{MINUS SIGN}"), fontsize=6.5)
     if title:
         figure.suptitle(title, fontsize=10)
