@@ -1,11 +1,13 @@
 """Seismograms of an earthquake in a sphere by direct solution: an answer that shares nothing with the elements of Terrane.
 
-    python sphere.py CMTSOLUTION STATIONS OUT.npz [--highest HZ] [--seconds T] [--degrees L] [--rows FILE.csv]
+    python sphere.py CMTSOLUTION STATIONS OUT.npz [--highest HZ] [--seconds T] [--degrees L] [--rows FILE.csv] [--bottom M]
     python sphere.py compare OUT.npz TERRANE.nc [--picture PICTURE.png]     prints JSON
 
 Needs numpy and scipy; compare netCDF4, and matplotlib for a picture. Isotropic PREM with its upper crust in place of the
 ocean, no gravity, rotation, ellipticity or attenuation, as the chunks of Terrane have it. --rows: an earth of even shells
-instead, columns top and bottom (depth, m), density, velocity_p, velocity_s.
+instead, columns top and bottom (depth, m), density, velocity_p, velocity_s. --bottom: PREM only down to this depth, with
+Stacey's absorbing condition there, as at the bottom of a chunk: what this condition alone changes. Displacements at the
+end are printed as JSON.
 
 With the source on the axis, degree l and order m = 0, 1, 2 have the displacement
 U y r + V grad y + W (-r x grad y), y = P_l^m(cos θ) cos or sin mφ, and for each frequency and l the radial functions
@@ -63,13 +65,18 @@ def gauss_lobatto(n):
     return x, w, d
 
 
-def shells_of_prem(source):
-    """(bottom, top, rock(r) -> density, v_P, v_S) from the centre up, cut at the source."""
-    shells, below = [], 100e3  # a hole of 100 km at the centre: nothing of what is looked at reaches it
+HOLE = 100e3  # radius of a hole at the centre, m: nothing of what is looked at reaches it
+
+
+def shells_of_prem(source, below=HOLE):
+    """(bottom, top, rock(r) -> density, v_P, v_S) from the radius `below` up, cut at the source."""
+    shells = []
     for top, *rock in PREM:
         def at(r, rock=rock):
             x = r / EARTH
             return [1000 * sum(c * x**n for n, c in enumerate(of)) for of in rock]
+        if top * 1e3 <= below:
+            continue
         edges = [below, top * 1e3]
         if below < source < top * 1e3:
             edges.insert(1, source)
@@ -204,6 +211,14 @@ class Systems:
             k = k + self.only_u.rows
         return k, self.m[0].rows + big * self.m[1].rows, self.kw[0].rows + big * self.kw[1].rows, self.mw.rows
 
+    def add_bottom(self, l, omega, uv, w):
+        """iω C of Stacey's condition at the innermost radius: traction -ρ v_P u̇ along r, -ρ v_S u̇ across it."""
+        r, _, rho, kappa, mu, _ = self.radial.elements[0]
+        along, across = (1j * omega * r[0]**2 * math.sqrt(rho[0] * m) for m in (kappa[0] + 4 / 3 * mu[0], mu[0]))
+        uv[self.only_u.width, self.radial.u[0][0]] += along
+        uv[self.only_u.width, self.radial.v[0][0]] += l * (l + 1) * across
+        w[self.mw.width, self.radial.w[0][0]] += across
+
 
 def source_terms(radial, l, moment, radius):
     """Right-hand sides: of (U, V) [unknowns, 5], of W over L [unknowns, 5]: m = 0, cos φ, sin φ, cos 2φ, sin 2φ; divided by
@@ -284,7 +299,8 @@ def read_cmt(file):
 def seismograms(arguments):
     longitude, latitude, depth, half, moment = read_cmt(arguments.cmt)
     radius = EARTH - depth
-    shells = shells_of_rows(arguments.rows, radius) if arguments.rows else shells_of_prem(radius)
+    shells = shells_of_rows(arguments.rows, radius) if arguments.rows else shells_of_prem(
+        radius, EARTH - arguments.bottom if arguments.bottom else HOLE)
     radial = Radial(shells, arguments.highest)
     stations = [line.split() for line in open(arguments.stations) if line.strip()]
     here = axes_of(longitude, latitude)
@@ -317,16 +333,18 @@ def seismograms(arguments):
             if quiet[n] > 8:
                 continue
             first = radial.lowest(l, omega[n].real, radius)
+            left, left_w = k - omega[n] ** 2 * m, kw - omega[n] ** 2 * mw
+            if arguments.bottom:
+                systems.add_bottom(l, omega[n], left, left_w)
             at = 0 if first == 0 else radial.u[first][0]
-            uv = solve_banded((width, width), k[:, at:] - omega[n] ** 2 * m[:, at:], fu[at:], overwrite_ab=True,
-                              check_finite=False)
+            uv = solve_banded((width, width), left[:, at:], fu[at:], overwrite_ab=True, check_finite=False)
             u, v, w = uv[top[0] - at], uv[top[1] - at], np.zeros(5)
             if l == 0:
                 v = 0 * v
             else:
                 at = 0 if first == 0 else radial.w[first - radial.mantle.start][0]
-                w = solve_banded((width_w, width_w), kw[:, at:] - omega[n] ** 2 * mw[:, at:], fw[at:],
-                                 overwrite_ab=True, check_finite=False)[top[2] - at]
+                w = solve_banded((width_w, width_w), left_w[:, at:], fw[at:], overwrite_ab=True,
+                                 check_finite=False)[top[2] - at]
             largest = 0
             for s, (_, theta, phi, _) in enumerate(places):
                 p, slope = tables[s]
@@ -362,9 +380,12 @@ def seismograms(arguments):
     keep = times <= arguments.seconds + begin
     np.savez(arguments.out, names=[p[0] for p in places], times=times[keep] - begin,
              displacement=east_north_up[:, :, keep], degrees=l, tau=tau)
-    for (name, theta, *_), one in zip(places, east_north_up[:, :, keep]):
-        print(f"{name:10} {math.degrees(theta):6.2f} degrees   at the end, mm: "
-              + " ".join(f"{1e3 * x:8.3f}" for x in one[:, -1]))
+    rows = []
+    for (name, *_), one in zip(places, east_north_up[:, :, keep]):
+        rows.append({"station": name, "half_duration_s": half, "bottom_km": (arguments.bottom or EARTH) / 1e3,
+                     "largest_mm": round(1e3 * float(np.abs(one).max()), 3), "at_s": round(float(times[keep][-1] - begin), 1),
+                     **{f"{axis}_mm": round(1e3 * float(x), 3) for axis, x in zip(("east", "north", "up"), one[:, -1])}})
+    print(json.dumps(rows, indent=1))
 
 
 def compare(arguments):
@@ -429,6 +450,7 @@ def main():
     parser.add_argument("--degrees", type=int, default=700)
     parser.add_argument("--period-of-series", type=float, default=1000)
     parser.add_argument("--rows")
+    parser.add_argument("--bottom", type=float, help="depth, m")
     return seismograms(parser.parse_args())
 
 

@@ -3,11 +3,13 @@
     python beside.py BUILD/benchmarks PART...        prints JSON
 
 Parts: curves (time of an iteration over N), large_nodes and large_edges (the sizes of 2010), band (columns brought together), whole (solves to
-1e-8 with the diagonal, and Terrane's with multigrid), earths (land and sea, 1 Hz to 100 kHz). One core: times to compare
+1e-8 with the diagonal, and Terrane's with multigrid), whole_nodes and whole_edges (the same, larger), memory (largest
+memory of each process over N, set-up included), earths (land and sea, 1 Hz to 100 kHz). One core: times to compare
 are the processor's (processor_s_per_1000), which other work on the machine disturbs little.
 """
 
 import json
+import os
 import subprocess
 import sys
 
@@ -24,6 +26,13 @@ PARTS = {
     "whole": [("devices_krylov", ["cg:63:-5000", "cg_multigrid:63:-100"]), ("libraries_aztec", ["cg:63:-5000"]),
               ("devices_krylov", ["bicg:16:-20000:marine", "bicg_multigrid:16:-200:marine"]),
               ("libraries_petsc", [f"{s}:16:-2000:marine" for s in ("bicg", "tfqmr")])],
+    "whole_nodes": [("devices_krylov", ["cg:125:-5000", "cg_multigrid:125:-100"]), ("libraries_aztec", ["cg:125:-5000"])],
+    "whole_edges": [("devices_krylov", ["bicg:32:-5000:marine", "qmr:32:-5000:marine", "bicg_multigrid:32:-200:marine"]),
+                    ("libraries_petsc", [f"{s}:32:-5000:marine" for s in ("bicg", "tfqmr")])],
+    "memory": [(program, [f"{solver}:{n}:1"]) for program, solver, sizes in
+               (("devices_krylov", "cg", DC + [187]), ("libraries_aztec", "cg", DC + [187]), ("devices_krylov", "bicg", EM + [96]),
+                ("devices_krylov", "qmr", EM + [96]), ("libraries_petsc", "bicg", EM + [96]))
+               for n in sizes],
     "earths": [("devices_krylov", [f"bicg_multigrid:32:-200:{earth}:{hertz}:{metres}" for earth in ("land", "marine")
                                    for hertz, metres in ((0.1, 100), (1, 100), (100, 20), (10_000, 5), (100_000, 2))]
                                   + [f"bicg:32:-2000:{earth}:{hertz}:{metres}" for earth in ("land", "marine")
@@ -31,13 +40,24 @@ PARTS = {
 }
 
 
+def run(build, program, cases):
+    """The rows that a program prints, and its largest memory in MiB."""
+    command = [f"{build}/{program}", *(["cpu", "1"] if program == "devices_krylov" else []), *cases]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    printed = process.stdout.read()
+    _, status, used = os.wait4(process.pid, 0)
+    if status != 0:
+        sys.exit(f"{' '.join(command)} failed with status {status}")
+    return json.loads(printed), used.ru_maxrss / 1024
+
+
 def main():
     build, rows = sys.argv[1], []
     for part in sys.argv[2:]:
         for program, cases in PARTS[part]:
-            command = [f"{build}/{program}", *(["cpu", "1"] if program == "devices_krylov" else []), *cases]
-            done = subprocess.run(command, capture_output=True, text=True, check=True)
-            rows += [{"part": part, "library": "Terrane", **row} for row in json.loads(done.stdout)]
+            found, memory = run(build, program, cases)
+            rows += [{"part": part, "library": "Terrane", **row, **({"memory_MiB": round(memory, 1)} if part == "memory" else {})}
+                     for row in found]
     print(json.dumps(rows, indent=1, ensure_ascii=False))
 
 
