@@ -117,6 +117,52 @@ physics = "traveltime"
   }
 }
 
+TEST(TravelTimeJobs, PlanCellsThatKeepTheAccuracyOverADippingInterface) {
+  // The interface crosses cells, so errors are larger than over layers that end at faces.
+  constexpr double v1 = 1000, v2 = 2500, depth = 14, slope = 0.07, accuracy = 0.01;
+  const std::string folder = testing::TempDir();
+  {
+    std::ofstream grid(folder + "dipping.csv");
+    grid << "easting [m],northing [m],up [m]\n";
+    for (const double x : {-100.0, 300.0})
+      for (const double y : {-50.0, 50.0}) grid << x << ',' << y << ',' << -depth - slope * x << '\n';
+  }
+  const auto result = physics()
+                          .make(Config::parse(R"(
+[model.background]
+velocity_p = 2500
+[[model.body]]
+kind = "layer"
+bottom = "dipping.csv"
+top = 0
+velocity_p = 1000
+[source]
+at = [[0, 0, 0]]
+[survey]
+kind = "lines"
+start = [4, 0]
+azimuth = 90
+length = 196
+spacing = 4
+height = 0
+[simulation]
+physics = "traveltime"
+accuracy = 0.01
+)",
+                                              "job.toml", folder),
+                                {})
+                          ->run();
+  const auto times = values(result), offset = values(result, "offset");
+  const double dip = std::atan(slope), critical = std::asin(v1 / v2), distance = depth * std::cos(dip);
+  const auto exact = [&](double x) {
+    return std::min(x / v1, (x * std::sin(critical + dip) + 2 * distance * std::cos(critical)) / v1);
+  };
+  double most = 0;
+  for (std::size_t n = 0; n < times.size(); ++n) most = std::max(most, std::abs(times[n] - exact(offset[n])));
+  EXPECT_LT(most, accuracy * exact(offset.back()));
+  EXPECT_GT(most, accuracy * exact(offset.back()) / 3) << "cells three times as wide would do";
+}
+
 TEST(TravelTimeJobs, PutShotsAndReceiversOnTheGroundAndWavesBelowIt) {
   // A slope of 1 : 4 whose rock is the same everywhere: along it waves run straight, in the steps of its
   // cells.
