@@ -669,6 +669,30 @@ def test_amplitudes_and_phases_over_the_offset_have_numbers_that_can_be_read(tur
         assert amplitude.get_title() == "$E_{e}$ ($10^{-6}$ V/m)" and all(0 < float(one) < 2.2 for one in numbers)
 
 
+@pytest.mark.parametrize("wide, high", [(60e3, 4e3), (4e3, 60e3), (30e3, 10e3), (10e3, 10e3)])
+def test_maps_of_long_areas_have_room_for_their_numbers(wide, high):
+    east, north = (a.ravel() for a in numpy.meshgrid(5e5 + numpy.linspace(0, wide, 12), 45e5 + numpy.linspace(0, high, 9)))
+    g = 30 * numpy.sin((east + north) / 5e3)
+    fields = [plotting.Field(name, "mGal", g + more) for name, more in (("g_u", 0), ("g_u_observed", 1), ("g_u_residual", 1))]
+    figure = plotting.draw(plotting.Data("stations", east, north, fields=fields, source="x"))
+    maps = [axes for axes in figure.axes if axes.collections][:3]
+    columns = len({round(axes.get_position().x0, 3) for axes in maps})
+    assert columns == {60e3: 1, 30e3: 2}.get(wide, 3)
+    for axes in [*figure.axes, *(child for axes in maps for child in axes.child_axes)]:
+        assert not overlaps(axes)
+    size = maps[0].get_window_extent().transformed(figure.dpi_scale_trans.inverted())
+    assert max(size.width, size.height) > 2
+
+
+def test_bars_of_resistivities_within_a_decade_have_three_numbers_or_more():
+    data = arrays_along_lines(2)
+    data.fields[0].values = numpy.clip(data.fields[0].values, 110, 480)
+    figure = plotting.draw(data)
+    (bar,) = [axes for axes in figure.axes if axes.get_label() == "<colorbar>"]
+    figure.canvas.draw()
+    assert len([t for t in bar.get_yticklabels() if t.get_text()]) >= 3
+
+
 def test_what_curves_of_sites_are_stands_beside_them(tmp_path):
     figure = plotting.draw(soundings(tmp_path / "z.nc", True))
     figure.canvas.draw()

@@ -51,28 +51,39 @@ def draw_maps(pyplot, data: Data, fields, channels, title: str, look: Look = Loo
     line = line_of(data)
     if line is not None:
         return _draw_profile(pyplot, data, fit, title, look, *line)
-    columns = max(map(len, fit)) if fit else columns_of(len(fields))
+    lengths_ = lengths(data, numpy.ptp(east), numpy.ptp(north))
+    columns, *size = _size_of_maps(data, look, max(map(len, fit)) if fit else columns_of(len(fields)))
     rows = -(-len(fields) // columns)
-    width, height = numpy.ptp(east), numpy.ptp(north)
-    lengths_ = lengths(data, width, height)
-    tall = min(max(height / width if width > 0 else 1.0, 0.4), 2.0)
     figure, grid = pyplot.subplots(
         rows, columns, squeeze=False, sharex=True, sharey=True, layout="constrained",
-        figsize=(columns * (MAP_WIDTH + 0.75) + 0.3, rows * (MAP_WIDTH * tall + 0.45) + 0.35 + 0.25 * bool(title)))
+        figsize=(columns * (max(size[0], 1.1) + 0.75) + 0.3, rows * (size[1] + 0.45) + 0.35 + 0.25 * bool(title)))
     figure.get_layout_engine().set(w_pad=0.06, h_pad=0.05)
     for place, axes in enumerate(grid.flat):
         if place >= len(data.fields):
             axes.set_visible(False)
             continue
-        _draw_map(figure, axes, data, data.fields[place], lengths_[0], look)
+        _draw_map(figure, axes, data, data.fields[place], lengths_[0], look, size)
         if place + columns >= len(data.fields):
             axes.set_xlabel(lengths_[1])
             axes.tick_params(labelbottom=True)
-        if place % columns == 0:
+        if place % columns == 0 and (size[1] >= 1.2 or place // columns == rows // 2):  # of low maps one for all
             axes.set_ylabel(lengths_[2])
     if title:
         figure.suptitle(title, fontsize=10)
     return figure
+
+
+def _size_of_maps(data: Data, look: Look, columns: int):
+    """Maps side by side, and the width and height of each, inches: areas much wider than high stand below each other."""
+    numpy = need("numpy")
+    west, east, south, north = look.region[:4] if look.region is not None else (
+        numpy.min(data.easting), numpy.max(data.easting), numpy.min(data.northing), numpy.max(data.northing))
+    width = (east - west) * (numpy.cos(numpy.radians(numpy.mean(data.northing))) if data.geographic else 1.0)
+    ratio = (north - south) / width if width > 0 else 1.0
+    if ratio < 0.4:
+        across = 5.0 if ratio < 0.2 else 3.6
+        return (1 if ratio < 0.2 else min(columns, 2)), across, max(across * ratio, 0.4)
+    return columns, min(MAP_WIDTH, max(2.2 * MAP_WIDTH / ratio, 0.5)), MAP_WIDTH * min(ratio, 2.2)
 
 
 def _deciding(data: Data, shown, inside):
@@ -85,8 +96,10 @@ def _deciding(data: Data, shown, inside):
     return made if of_both or not inside.all() else None
 
 
-def _draw_map(figure, axes, data: Data, shown, scale: float, look: Look) -> None:
-    """One field, with its colour bar."""
+def _draw_map(figure, axes, data: Data, shown, scale: float, look: Look, size) -> None:
+    """One field, with its colour bar; size: width and height of the map, inches."""
+    from matplotlib.ticker import MaxNLocator
+
     numpy = need("numpy")
     east, north = numpy.asarray(data.easting), numpy.asarray(data.northing)
     on_grid = data.kind == "grid"
@@ -100,8 +113,8 @@ def _draw_map(figure, axes, data: Data, shown, scale: float, look: Look) -> None
     else:
         # Strong values on top, so that they are not hidden where stations crowd.
         order = numpy.argsort(numpy.abs(numpy.nan_to_num(shown.values)))
-        size = float(numpy.clip(9000 / max(east.size, 1), 0.6, 30))
-        image = axes.scatter(east[order] / scale, north[order] / scale, c=shown.values[order], s=size,
+        dot = float(numpy.clip(9000 / max(east.size, 1), 0.6, 30))
+        image = axes.scatter(east[order] / scale, north[order] / scale, c=shown.values[order], s=dot,
                              cmap=colours.cmap, norm=colours.norm, linewidths=0, rasterized=east.size > 2000)
         axes.margins(0.03)
         axes.set_facecolor("0.88")  # so that stations with values near zero are seen
@@ -110,7 +123,10 @@ def _draw_map(figure, axes, data: Data, shown, scale: float, look: Look) -> None
     if look.region is not None:
         axes.set_xlim(look.region[0] / scale, look.region[1] / scale)
         axes.set_ylim(look.region[2] / scale, look.region[3] / scale)
-    colour_bar(figure, axes, image, shown.unit, colours.extend)
+    for axis, inches in ((axes.xaxis, size[0]), (axes.yaxis, size[1])):
+        if inches < 1.2:
+            axis.set_major_locator(MaxNLocator(2 if inches >= 0.6 or axis is axes.yaxis else 1, min_n_ticks=1))
+    colour_bar(figure, axes, image, shown.unit, colours.extend, size)
 
 
 def line_of(data: Data):

@@ -164,6 +164,12 @@ def _grid_of_cuts(pyplot, ratios, title: str):
     return figure, list(grid.flat)
 
 
+def _size_of(figure, ratio: float):
+    """Width and height of a cut, inches."""
+    width = figure.get_figwidth() - 1.2
+    return width, width * ratio
+
+
 def _length_of(shown):
     """What to divide coordinates by, and the unit."""
     wide = max(shown[axis][1] - shown[axis][0] for axis in ("easting", "northing"))
@@ -223,7 +229,7 @@ def draw_model(pyplot, data: Data, channels, title: str, slice_at: str, look: Lo
         only = cells.values.shape[along] == 1
         _finish(axes, property_.name, axis, cells.shown, scale, unit,
                 "" if only else f" at {axis} = {position / scale:.4g} {unit}")
-        colour_bar(figure, axes, image, property_.unit, scale_.extend)
+        colour_bar(figure, axes, image, property_.unit, scale_.extend, _size_of(figure, cells.ratio(axis)))
     return figure
 
 
@@ -279,5 +285,5 @@ def draw_prisms(pyplot, data: Data, channels, title: str, slice_at: str, look: L
         image = axes.add_collection(PolyCollection(corners, array=values[order], cmap=scale_.cmap, norm=scale_.norm,
                                                    linewidths=0.2, edgecolors="face", rasterized=order.size > 2000))
         _finish(axes, shown_field.name, axis, shown, scale, unit, where)
-        colour_bar(figure, axes, image, shown_field.unit, scale_.extend)
+        colour_bar(figure, axes, image, shown_field.unit, scale_.extend, _size_of(figure, few.ratio(axis)))
     return figure

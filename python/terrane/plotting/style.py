@@ -159,9 +159,9 @@ def lengths(data: Data, *extents):
     return 1.0, "easting (m)", "northing (m)"
 
 
-def plain_ticks(bar, unit: str = "") -> str:
-    """Ticks that read 98.5 and 300, never 9.85 × 10¹; returns what stands at the bar: the unit, with a power of ten that
-    very large and very small numbers share."""
+def plain_ticks(bar, unit: str = "", most: int = 5) -> str:
+    """Ticks that read 98.5 and 300, never 9.85 × 10¹, at most so many intervals of them; returns what stands at the bar:
+    the unit, with a power of ten that very large and very small numbers share."""
     from matplotlib.colors import LogNorm
     from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
@@ -174,12 +174,15 @@ def plain_ticks(bar, unit: str = "") -> str:
         decades = range(int(numpy.floor(numpy.log10(norm.vmin))), int(numpy.ceil(numpy.log10(norm.vmax))) + 1)
         steps = (1, 2, 5) if norm.vmax < 1e3 * norm.vmin else (1, 3) if norm.vmax < 1e4 * norm.vmin else (1,)
         ticks = [m * 10.0**d for d in decades for m in steps]
-        bar.locator = FixedLocator([t for t in ticks if norm.vmin * 0.999 <= t <= norm.vmax * 1.001])
+        ticks = [t for t in ticks if norm.vmin * 0.999 <= t <= norm.vmax * 1.001]
+        if len(ticks) < 3:
+            ticks = [m * 10.0**d for d in decades for m in (1, 1.5, 2, 3, 5, 7) if norm.vmin <= m * 10.0**d <= norm.vmax]
+        bar.locator = FixedLocator(ticks[::-(-len(ticks) // (most + 3))])
     elif isinstance(norm, LogNorm):
-        bar.locator = FixedLocator([t for t in MaxNLocator(4).tick_values(norm.vmin, norm.vmax)
+        bar.locator = FixedLocator([t for t in MaxNLocator(min(most, 4)).tick_values(norm.vmin, norm.vmax)
                                     if norm.vmin <= t <= norm.vmax])
     else:
-        bar.locator = MaxNLocator(5)
+        bar.locator = MaxNLocator(most)
     bar.minorlocator = NullLocator()
     bar.formatter = FuncFormatter(lambda value, _: f"{value / 10.0**power:.6g}".replace("-", "\N{MINUS SIGN}"))
     bar.update_ticks()
@@ -229,9 +232,16 @@ def shared_power(axes) -> str:
     return rf"$10^{{{power}}}$ " if power else ""
 
 
-def colour_bar(figure, axes, image, unit, extend):
-    bar = figure.colorbar(image, cax=axes.inset_axes([1.04, 0, 0.045, 1]), extend=extend, extendfrac=0.03)
+def colour_bar(figure, axes, image, unit, extend, size=(MAP_WIDTH, MAP_WIDTH)):
+    """The bar right of a map of this width and height, inches; the unit stands above it, or beside it where the map is
+    narrow or low."""
+    bar = figure.colorbar(image, cax=axes.inset_axes([1.0 + 0.09 / size[0], 0, 0.1 / size[0], 1]), extend=extend,
+                          extendfrac=0.03)
     bar.outline.set_linewidth(0.6)
+    text = plain_ticks(bar, unit, most=5 if size[1] >= 1.2 else 2)
+    if min(size) < 1.2:
+        bar.ax.set_ylabel(text, fontsize=8)
+        return
     top = 1.055 if extend in ("max", "both") else 1.02
-    bar.ax.set_ylabel(plain_ticks(bar, unit), rotation=0, ha="left", va="bottom", fontsize=8)
+    bar.ax.set_ylabel(text, rotation=0, ha="left", va="bottom", fontsize=8)
     bar.ax.yaxis.set_label_coords(0.0, top)
