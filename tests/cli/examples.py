@@ -353,6 +353,15 @@ class LongExamples(ExampleTest):
             self.assertAlmostEqual(together, float(row["together"]), delta=0.005)
             self.assertLess(together, 0.97 * alone)
 
+    def test_AChannelIsBrighterInTheImageThanWhatIsBesideIt(self):
+        self.run_example("39_channel")
+        bright, deep = (float(line.split()[n]) for line, n in zip(self.python("39_channel/picture.py", "image.nc"), (3, 2), strict=True))
+        readme = (EXAMPLES / "39_channel/README.md").read_text(encoding="utf-8")
+        promised = re.search(r"(\d\.\d) times as bright.*at (\d+) m", readme, re.DOTALL)
+        self.assertAlmostEqual(bright, float(promised.group(1)), delta=0.06)
+        self.assertAlmostEqual(deep, float(promised.group(2)), delta=1)
+        self.assertAlmostEqual(deep, 540, delta=20)
+
     def test_VelocitiesFromWavesAreThoseThatArePromised(self):
         folder = EXAMPLES / "34_velocities_from_waves"
         self.terrane("run", folder / "shots.toml", "--output", self.folder / "recorded")

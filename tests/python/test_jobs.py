@@ -106,7 +106,7 @@ def test_sample_data_by_name_are_read_and_come_with_their_job(tmp_path):
 #: Scripts that take long, twice here, with the job beside them; the command runs their jobs in tests/cli/examples.py.
 LONG = {"11_migrated_layers", "13_telluric_block", "17_loh1", "18_resistivities", "19_chunk", "23_grounded_wires",
         "26_joint", "29_tilted_shot", "30_ridge", "31_two_solvers", "34_velocities_from_waves",
-        "38_slow_light_conducting"}
+        "38_slow_light_conducting", "39_channel"}
 #: Of scripts that take --only, the simulation that is compared; else that of gravity.
 ONLY = {"31_two_solvers": "acoustic"}
 SCRIPTS = [pytest.param(job.with_name("script.py"), id=job.parent.name,
