@@ -16,6 +16,8 @@ LARGEST = 40_000  # bytes of a text file that a cell may hold
 ARGUMENTS = re.compile(r'arguments = argparse\.ArgumentParser\(\)\narguments\.add_argument\("--output"[^\n]*\n'
                        r"output = arguments\.parse_args\(\)\.output\n(?:output\.mkdir\([^\n]*\n)?")
 GUARDED = re.compile(r"^try:\n    (import matplotlib[^\n]*)\nexcept ImportError:\n    raise SystemExit\(0\)\n", re.M)
+#: A file of another example, which a notebook has beside itself.
+OTHER = re.compile(r'"\.\./(\d\d_\w+)/([\w.]+)"')
 STEP = re.compile(r"^# \d+\. (.*(?:\n# .*)*)\n", re.M)
 
 
@@ -29,16 +31,20 @@ def texts(folder):
 
 
 def needed(script, folder):
-    """The files, of those in the folder, that a script names or imports, and those that these name in turn."""
+    """The files, of those in the folder and of other examples, that a script names or imports, and those that these name
+    in turn."""
     known, taken, look = texts(folder), [], [script]
     while look:
         text = look.pop()
+        for other, name in OTHER.findall(text):
+            known[name] = texts(ROOT / "examples" / other)[name]
+        text = OTHER.sub(r'"\2"', text)
         for name in known:
             module = name.endswith(".py") and re.search(rf"^import {re.escape(name[:-3])}$", text, re.M)
             if name not in (*taken, "script.py") and (module or f'"{name}"' in text):
                 taken.append(name)
                 look.append(known[name])
-    return {name: known[name] for name in sorted(taken, key=lambda n: (not n.endswith(".toml"), n))}
+    return {name: OTHER.sub(r'"\2"', known[name]) for name in sorted(taken, key=lambda n: (not n.endswith(".toml"), n))}
 
 
 def absent(folder):
@@ -56,6 +62,7 @@ def absent(folder):
 def for_cells(script):
     """A script without arguments, without a place of its own, and with pictures that are shown."""
     script = re.sub(r'\A""".*?"""\n', "", script, flags=re.S)
+    script = OTHER.sub(r'"\2"', script)
     script = ARGUMENTS.sub('output = Path("output")\noutput.mkdir(exist_ok=True)\n', script)
     script = script.replace("arguments.parse_args()", "arguments.parse_args([])").replace("Path(__file__).parent", "Path()")
     if "argparse." not in script:
@@ -75,7 +82,8 @@ def with_picture(code, files):
         draw = draw.replace("output /", "given.output /")
     if not draw and re.search(r"^results = ", code, re.M):
         draw = "for result in results.values():\n    result.plot()\n"
-    return f"{code.rstrip()}\n\n# 0. The picture.\n{draw or 'result.plot()'}\n"
+    shown = "found" if re.search(r"^found = ", code, re.M) else "result"
+    return f"{code.rstrip()}\n\n# 0. The picture.\n{draw or shown + '.plot()'}\n"
 
 
 def cells(folder):

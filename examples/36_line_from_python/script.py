@@ -27,9 +27,11 @@ arrays = terrane.electric.read_arrays(output / "true.ohm")
 unit, resistance, _ = arrays.columns["resistance"]
 noise = 1 + 0.02 * np.random.default_rng(7).standard_normal(resistance.size)
 measured = arrays._replace(columns={"resistance": (unit, resistance * noise, 0.02 * abs(resistance))})
+terrane.electric.write_arrays(output / "measured.ohm", measured)  # which section.toml reads, too
 
 # 2. The model that explains them. The mesh is planned: half the distance of electrodes, growing downwards.
-found = Inversion(None, measured, physics="electric", length_scale=[8, 40, 4]).run()
+found = Inversion(None, output / "measured.ohm", physics="electric", length_scale=[8, 40, 4]).run()
+found.write(output / "model.nc")
 print(found)
 
 # 3. What it says of both bodies: the mean in each.

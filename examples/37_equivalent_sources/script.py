@@ -13,78 +13,65 @@ import numpy as np
 import terrane
 from terrane.inversion import Sensitivity
 
-HERE = Path(__file__).resolve().parent
-BLOCK, DENSITY, SUSCEPTIBILITY = [[-100, 150, -150, 100, -275, -100]], [400.0], [0.05]
-FIELD, POLE = (50_000.0, 50.0, 10.0), (50_000.0, 90.0, 0.0)
-LINE = np.linspace(-400, 400, 17)
+arguments = argparse.ArgumentParser()
+arguments.add_argument("--output", type=Path, default=Path(__file__).parent / "output")
+output = arguments.parse_args().output
+output.mkdir(parents=True, exist_ok=True)
 
+# 1. What was measured, and the block below, whose exact fields are known.
+stations = terrane.Survey.read(Path(__file__).parent / "../10_buried_block/stations.csv")
+at = stations.easting, stations.northing, stations.up
+block, density, susceptibility = [[-100, 150, -150, 100, -275, -100]], [400.0], [0.05]
+axis = np.linspace(-400, 400, 17)
+east, north = (values.ravel() for values in np.meshgrid(axis, axis))
 
-def stations():
-    with open(HERE.parent / "10_buried_block/stations.csv", encoding="utf-8") as file:
-        lines = [line for line in file if not line.startswith("#")]
-    rows = list(csv.reader(lines))
-    table = np.array(rows[1:], dtype=float)
-    column = {name.split()[0]: values for name, values in zip(rows[0], table.T)}
-    return (column["easting"], column["northing"], column["up"]), column["g_u_observed"], column["g_u_uncertainty"]
+# 2. Gravity: one prism below each square of 50 m, and conjugate gradients until the misfit is that of the noise.
+layer = terrane.EquivalentSources(50, depth=150)
+layer.fit(*at, stations.columns["g_u_observed"].values,
+          uncertainty=stations.columns["g_u_uncertainty"].values)
+print(layer)
+exact = terrane.gravity.forward(block, density, east, north, 100.0, channels=["g_u", "g_uu"])
+fields = [("g_u 100 m up", "mGal", layer.grid(axis, axis, 100.0), exact["g_u"]),
+          ("g_uu 100 m up", "E", layer.grid(axis, axis, 100.0, channel="g_uu"), exact["g_uu"])]
 
+# 3. The same block magnetized by a field that dips by 50 degrees: noise of 1 % of its largest anomaly, and what the
+#    layer gives at the pole.
+field, pole = (50_000.0, 50.0, 10.0), (50_000.0, 90.0, 0.0)
+anomaly = Sensitivity(block, *at, channels=["tmi"], main_field=field).apply(susceptibility)
+noise = 0.01 * np.abs(anomaly).max()
+magnets = terrane.EquivalentSources(50, depth=100, channel="tmi", main_field=field)
+magnets.fit(*at, anomaly + noise * np.random.default_rng(1).standard_normal(anomaly.size), uncertainty=noise)
+print(magnets)
+at_pole = Sensitivity(block, east, north, np.full(east.size, 50.0), channels=["tmi"], main_field=pole)
+fields.append(("tmi reduced to the pole", "nT", magnets.grid(axis, axis, 50.0, pole=True), at_pole.apply(susceptibility)))
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--output", default="output")
-    folder = Path(parser.parse_args().output)
-    folder.mkdir(parents=True, exist_ok=True)
-    at, observed, uncertainty = stations()
-    grid = tuple(a.ravel() for a in np.meshgrid(LINE, LINE)) + (np.full(LINE.size**2, 100.0),)
-    shape = (LINE.size, LINE.size)
+# 4. Beside the exact fields.
+with (output / "errors.csv").open("w", newline="", encoding="utf-8") as file:
+    writer = csv.writer(file)
+    writer.writerow(["field", "error"])
+    for name, _, found, right in fields:
+        error = np.abs(found.ravel() - right).max() / np.abs(right).max()
+        writer.writerow([name, f"{error:.4f}"])
+        print(f"{name}: off by {100 * error:.1f} % of the largest value")
 
-    # 1. Gravity: one prism below each square of 50 m, and conjugate gradients until the misfit is that of the noise.
-    layer = terrane.EquivalentSources(50, depth=150).fit(*at, observed, uncertainty=uncertainty)
-    print(layer)
-    panels = [("g_u 100 m up [mGal]", layer.grid(LINE, LINE, 100.0),
-               terrane.gravity.forward(BLOCK, DENSITY, *grid)["g_u"].reshape(shape)),
-              ("g_uu 100 m up [E]", layer.grid(LINE, LINE, 100.0, channel="g_uu"),
-               terrane.gravity.forward(BLOCK, DENSITY, *grid, channels=["g_uu"])["g_uu"].reshape(shape))]
+# 5. Pictures: found above, exact below.
+try:
+    import matplotlib
+except ImportError:
+    raise SystemExit(0)
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
 
-    # 2. The same block magnetized by a field that dips by 50 degrees: noise of 1 % of its largest anomaly.
-    anomaly = Sensitivity(BLOCK, *at, channels=["tmi"], main_field=FIELD).apply(SUSCEPTIBILITY)
-    noise = 0.01 * np.abs(anomaly).max()
-    noisy = anomaly + noise * np.random.default_rng(1).standard_normal(anomaly.size)
-    magnets = terrane.EquivalentSources(50, depth=100, channel="tmi", main_field=FIELD)
-    magnets.fit(*at, noisy, uncertainty=noise)
-    print(magnets)
-    panels.append(("tmi reduced to the pole, 50 m up [nT]", magnets.grid(LINE, LINE, 50.0, pole=True),
-                   Sensitivity(BLOCK, grid[0], grid[1], np.full(grid[0].size, 50.0), channels=["tmi"],
-                               main_field=POLE).apply(SUSCEPTIBILITY).reshape(shape)))
-
-    # 3. Beside the exact fields.
-    with open(folder / "errors.csv", "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(["field", "error"])
-        for name, found, right in panels:
-            error = np.abs(found - right).max() / np.abs(right).max()
-            writer.writerow([name.split(",")[0].split(" [")[0], f"{error:.4f}"])
-            print(f"{name}: off by {100 * error:.1f} % of the largest value")
-    draw(folder, panels)
-
-
-def draw(folder, panels):
-    try:
-        import matplotlib
-    except ImportError:
-        return
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(2, len(panels), figsize=(11, 6.4), sharex=True, sharey=True, constrained_layout=True)
-    for column, (name, found, right) in zip(axes.T, panels):
-        low, high = min(found.min(), right.min()), max(found.max(), right.max())
-        for axis, values, what in zip(column, (found, right), ("equivalent sources", "exact")):
-            image = axis.pcolormesh(LINE, LINE, values, vmin=low, vmax=high, shading="nearest")
-            axis.set_title(f"{name}: {what}" if what == "exact" else f"{name}\n{what}", fontsize=9)
-            axis.set_aspect("equal")
-            figure.colorbar(image, ax=axis, shrink=0.8)
-    figure.savefig(folder / "equivalent_sources.png", dpi=100)
-
-
-if __name__ == "__main__":
-    main()
+figure, axes = plt.subplots(2, len(fields), figsize=(11, 6.4), sharex=True, sharey=True, layout="constrained")
+for column, (name, unit, found, right) in zip(axes.T, fields):
+    low, high = min(found.min(), right.min()), max(found.max(), right.max())
+    for panel, values, what in zip(column, (found, right), ("equivalent sources", "exact")):
+        image = panel.pcolormesh(axis, axis, values.reshape(axis.size, axis.size), vmin=low, vmax=high, shading="nearest")
+        panel.set_title(f"{name}\n{what}", fontsize=9)
+        panel.set_aspect("equal")
+        figure.colorbar(image, ax=panel, shrink=0.8, label=unit)
+for panel in axes[-1]:
+    panel.set_xlabel("easting (m)")
+for panel in axes[:, 0]:
+    panel.set_ylabel("northing (m)")
+figure.savefig(output / "equivalent_sources.png", dpi=100)

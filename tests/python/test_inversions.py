@@ -251,12 +251,29 @@ def test_velocities_are_found_from_gathers():
     assert found.model.velocity_p[12:18, :, 16:24].mean() < 1980
 
 
-def test_a_line_from_python_finds_clay_and_a_wall(tmp_path):
-    example = ROOT / "examples" / "36_line_from_python"
-    done = subprocess.run([sys.executable, str(example / "script.py"), "--output", str(tmp_path)], capture_output=True,
+@pytest.fixture(scope="module")
+def line_from_python(tmp_path_factory):
+    """The folder of the example and that of the results of its script."""
+    example, output = ROOT / "examples" / "36_line_from_python", tmp_path_factory.mktemp("line")
+    done = subprocess.run([sys.executable, str(example / "script.py"), "--output", str(output)], capture_output=True,
                           text=True, timeout=300)
     assert done.returncode == 0, done.stderr
-    found, promised = (list(csv.DictReader(path.open())) for path in (tmp_path / "bodies.csv", example / "expected.csv"))
+    return example, output
+
+
+def test_a_line_from_python_finds_clay_and_a_wall(line_from_python):
+    example, output = line_from_python
+    found, promised = (list(csv.DictReader(path.open())) for path in (output / "bodies.csv", example / "expected.csv"))
     assert [row["body"] for row in found] == [row["body"] for row in promised] == ["clay", "wall"]
     for one, row in zip(found, promised):
         assert float(one["resistivity"]) == pytest.approx(float(row["resistivity"]), rel=float(row["within"]))
+
+
+@pytest.mark.long
+def test_the_job_beside_a_line_from_python_finds_the_same_bits(line_from_python, tmp_path):
+    example, output = line_from_python
+    job = terrane.inversion.invert(example / "section.toml", settings={"survey.file": str(output / "measured.ohm")},
+                                   output=tmp_path)
+    script = terrane.TensorMesh.read(output / "model.nc")
+    for of_job, of_script in ((job.model.easting, script.easting), (job.model.resistivity, script.resistivity)):
+        assert_array_equal(of_job, of_script)

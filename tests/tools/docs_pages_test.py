@@ -1,5 +1,6 @@
 """The reference pages are made from headers and docstrings: all that users meet has its place on a page."""
 
+import re
 import sys
 import types
 import unittest
@@ -76,11 +77,10 @@ class Examples(unittest.TestCase):
                     self.assertTrue(file.read_text(encoding="utf-8").rstrip() in page, file.name)
                 self.assertEqual(page.count("```") % 2, 0)
 
-
     def test_every_example_has_a_job_a_script_and_a_picture_or_a_reason(self):
         without = {"job.toml": {
             "16_viking_line": "reads, looks at and writes a file; nothing is computed",
-            "25_simpeg": "is an inversion of SimPEG", "36_line_from_python": "is Python alone",
+            "25_simpeg": "is an inversion of SimPEG", "36_line_from_python": "script.py makes the data of section.toml",
             "27_overthrust": "its six shots are computed one by one in Python; migrate.toml is the job of their image",
             "35_clay_and_ore": "two jobs, of which the second takes the model of the first",
             "37_equivalent_sources": "two jobs, layer.toml and continued.toml"},
@@ -95,6 +95,13 @@ class Examples(unittest.TestCase):
                 self.assertIn("](../img/", docs_pages.example_page(folder, pictures.get(folder.name)))
                 if (script := without["script.py"].get(folder.name)):
                     self.assertTrue((folder / script).is_file(), script)
+
+
+    def test_half_of_the_examples_build_their_simulation_in_python(self):
+        made = re.compile(r"\b(Simulation\w*|Inversion|Joint|Earth|EquivalentSources|find_bodies)\(")
+        scripts = [*(ROOT / "examples").glob("[0-9]*/script.py"), *(ROOT / "examples").glob("[0-9]*/line.py")]
+        building = [path.parent.name for path in scripts if made.search(path.read_text(encoding="utf-8"))]
+        self.assertGreaterEqual(2 * len(building), len(scripts), building)
 
 
 class PythonReference(unittest.TestCase):
