@@ -122,6 +122,20 @@ class Inversion(CommandTest):
         self.assertRegex(out, r"matrix .* on the device(.|\n)*storage tree: as asked for")
         self.assertFalse((self.folder / "output").exists())
 
+    def test_AnInversionOfMinutesSaysSoBeforeItBegins(self):
+        out, _ = self.invert()
+        self.assertNotIn("time       about", out)
+        process = subprocess.Popen([command.TERRANE, "invert", "job.toml", "--set", "inversion.storage=none", "--set",
+                                    "mesh.shape=[200, 100, 50]"], cwd=self.folder, stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL, text=True)
+        try:
+            said = [process.stdout.readline() for _ in range(2)]
+        finally:
+            process.kill()
+            process.communicate()
+        self.assertEqual(said[0], "job.toml\n")
+        self.assertRegex(said[1], r"^  time +about [\d.]+ (s|min|h); `terrane check` says of what$")
+
     def test_StationsInsideCellsAreToldOfAndThoseOnFacesNeedASide(self):
         self.write("job.toml", JOB)
         out, _ = self.terrane("check", "job.toml", "--set", "mesh.box=[-500, 500, -500, 500, -480, 20]")

@@ -107,6 +107,28 @@ class Verbs(CommandTest):
         _, message = self.terrane("new", "gravity", "--of", "electric", expect=2)
         self.assertIn("chooses among inversions", message)
 
+    def test_TheFirstCommandsOfPagesWorkOneAfterTheOther(self):
+        """What a reader types first: each names files that those before it wrote."""
+        for page, first in (("start.md", "terrane new gravity"), ("do/invert.md", "terrane new inversion")):
+            text = (SOURCE / "docs" / page).read_text(encoding="utf-8")
+            block = next(block for block in text.split("```") if block.startswith(f"sh\n{first}"))
+            commands = [line.partition("#")[0].strip() for line in block.splitlines()[1:] if line.strip()]
+            self.assertGreaterEqual(len(commands), 4)
+            for line in commands:
+                with self.subTest(page=page, command=line):
+                    line, _, into = (part.strip() for part in line.partition(">"))
+                    program, *words = line.split()
+                    self.assertEqual(program, "terrane")
+                    if words[0] in ("plot", "info"):
+                        self.assertTrue((self.folder / words[1]).is_file(), f"no command before has written {words[1]}")
+                        continue
+                    out, _ = self.terrane(*words)
+                    if into:
+                        self.write(into, out)
+            for path in (self.folder / "output").iterdir():
+                path.unlink()
+            (self.folder / "job.toml").unlink()
+
     def test_AMeshSaysItsKindByItsKeys(self):
         rest = '[model.background]\nvelocity_p = 2000\n[source]\nat = [50, 50, -5]\nfrequency = 20\n' \
                '[survey]\nstations = [80, 50, -5]\n[simulation]\nphysics = "acoustic"\nend = 0.1\n' \

@@ -120,5 +120,7 @@ def test_stationxml_has_the_places_and_channels_of_the_stations(tmp_path):
     assert there.get_coordinates("XX.2..CXE")["latitude"] == -13.8
     with pytest.raises(ValueError, match="not degrees"):
         terrane_obspy.inventory({"XX.2": (4300000, 500000)})
+    with pytest.raises(ValueError, match="wants degrees\nGive the file STATIONS"):
+        terrane_obspy.inventory(seismograms())
     with pytest.raises(ValueError, match="no station IU.ANMO"):
         terrane_obspy.inventory({"XX.2": (1, 2)}, waves)

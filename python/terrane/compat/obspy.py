@@ -107,6 +107,10 @@ _DIRECTIONS = {"E": (90.0, 0.0), "N": (0.0, 0.0), "Z": (0.0, -90.0), "H": (0.0, 
 def _places(stations: Any) -> "dict[str, Any]":
     """{"NETWORK.STATION": (latitude, longitude, elevation, burial)}"""
     found: dict[str, Any] = {}
+    if hasattr(stations, "data_vars"):
+        raise ValueError("stations: a result has its receivers at metres east and north, and StationXML wants degrees\n"
+                         "Give the file STATIONS, or {\"XX.1\": (latitude, longitude, elevation), ...}; the result's "
+                         "traces are the second argument: inventory(\"STATIONS\", stream(result)).")
     if not isinstance(stations, (str, PathLike)):
         for name, place in stations.items():
             found[str(name)] = tuple(float(v) for v in [*place, 0, 0][:4])
@@ -144,7 +148,8 @@ def inventory(stations: Any, traces: Any = ()) -> Any:
     ImportError
         ObsPy is not installed.
     ValueError
-        A trace has a station that is not among these, a line of the file is short, or a place is not in degrees.
+        A trace has a station that is not among these, a line of the file is short, or a place is not in degrees; or a
+        result is given, whose receivers stand at metres.
     """
     try:
         from obspy.core.inventory import Channel, Inventory, Network, Station

@@ -193,6 +193,14 @@ void remove_checkpoint(const std::filesystem::path& checkpoint) {
   io::remove_leftovers(checkpoint.string());
 }
 
+/// Prints how long an inversion is expected to take, if that is a minute or more.
+void say_expected_time(const Config& config, const Job& job, const Runtime& runtime) {
+  if (!inversion::asks_for_inversion(config)) return;
+  const double seconds = job.check(runtime).seconds;
+  if (seconds < 60) return;
+  say("  {:<10} about {}; `terrane check` says of what\n", "time", duration_text(seconds));
+}
+
 /// Runs a simulation and writes its files; returns the exit status. finished: the checkpoint to remove after
 /// all files have been written; empty: none. Throws Cancelled.
 int compute_and_write(const Config::Part& part, const Job& job, const JobOptions& options,
@@ -203,7 +211,10 @@ int compute_and_write(const Config::Part& part, const Job& job, const JobOptions
   auto& progress = *runtime.progress;
   const bool plots = options.plots && !output.plots.empty(), talks = !options.quiet && !options.json;
 
-  if (talks) say("{}{}\n", printable(config.name()), part.name.empty() ? "" : fmt::format(": {}", part.name));
+  if (talks) {
+    say("{}{}\n", printable(config.name()), part.name.empty() ? "" : fmt::format(": {}", part.name));
+    say_expected_time(config, job, runtime);
+  }
   const auto result = job.run(runtime);
 
   // Files are written before text is printed, because the reader of the text may be slow or have closed the

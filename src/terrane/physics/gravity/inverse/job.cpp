@@ -658,7 +658,7 @@ Physics job_at_stations(std::string_view name, std::string_view summary, const K
                       {"survey.height", ""},
                       {"survey.file", "\"stations.csv\""},
                       {"output.files", "[\"fit.nc\", \"fit.csv\"]"},
-                      {"output.model", "[\"model.h5\", \"model.vtr\"]"}};
+                      {"output.model", "[\"model.nc\", \"model.vtr\"]"}};
   physics.make = [kind](const Config& job, const Runtime& runtime) {
     return StationData::from_job(kind, job, runtime);
   };
