@@ -239,6 +239,11 @@ class Chargeability(CommandTest):
             _, message = self.invert(*words, expect=2)
             for complaint in complaints:
                 self.assertIn(complaint, message, words)
+        rows = (self.folder / "arrays.csv").read_text(encoding="utf-8").splitlines()
+        none = rows[4].rsplit(",", 1)[0] + ",-9999"
+        self.write("arrays.csv", "\n".join([*rows[:4], none, *rows[5:]]) + "\n")
+        _, message = self.invert(expect=2, verb="check")
+        self.assertIn("survey.file: chargeability: -9.999e+06 (value 4) is far from all others", message)
         self.measure(times=1000)
         _, message = self.invert(expect=2)
         self.assertIn("are not below 1 V/V", message)

@@ -146,6 +146,18 @@ class GroundedWires(CommandTest):
             _, message = self.invert(expect=2)
             self.assertIn(f"data.csv:{head + 3}: ", message)
             self.assertIn(complaint, message)
+        # Receivers 4 and 5: there are numbers to compare with.
+        self.write("job.toml", INVERSION.replace("[700, 0, 0]]", "[700, 0, 0], [200, 0, 0], [300, 0, 0]]"))
+        rows = [line.split(",") for line in lines[head:]]
+        for receiver in (4, 5):
+            rows.append(list(rows[2]))
+            rows[-1][names.index("receiver")] = str(receiver)
+        for column in ("e_e_real", "h_n_imag"):
+            none = [list(row) for row in rows]
+            none[2][names.index(column)] = "-9999"
+            self.write("data.csv", "\n".join(map(",".join, none)) + "\n")
+            _, message = self.invert(expect=2, verb="check")
+            self.assertIn(f"inversion.observed: {column}: -9999 (value 2) is far from all others", message)
 
 
 SITES = """
@@ -266,6 +278,20 @@ class TelluricSites(CommandTest):
             self.job("sites.csv", words + "\n")
             _, message = self.terrane("check", "job.toml", expect=2)
             self.assertIn(complaint, message, words)
+        text = (self.folder / "sites.csv").read_text(encoding="utf-8")
+        rows = [line.split(",") for line in text.splitlines()]
+        for word, unsure in (("-9999", False), ("1e32", False), ("-9999", True)):
+            names = [name.split(" [")[0] for name in rows[0]]
+            changed = [list(row) for row in rows]
+            changed[3][names.index("z_ne_real")] = word
+            if unsure:  # as lists of ModEM mark data that are missing
+                changed[3][names.index("z_ne_uncertainty")] = "2e15"
+            self.write("sites.csv", "\n".join(map(",".join, changed)) + "\n")
+            self.job("sites.csv")
+            _, message = self.terrane("check", "job.toml", expect=0 if unsure else 2)
+            if not unsure:
+                self.assertIn(f"survey.file: z_ne_real: {float(word):g} (value 3) is far from all others", message)
+        self.write("sites.csv", text)
         self.job("sites.csv")
         for word, complaint in (("simulation.frequencies=[11]", "has none of them"),
                                 ('simulation.responses=["tipper"]', "inversion.elements")):

@@ -4,9 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <optional>
 #include <string>
 
 #include "support/files.hpp"
+#include "terrane/inversion/job/tables.hpp"
 #include "terrane/io/registry.hpp"
 
 namespace terrane::inversion {
@@ -45,9 +48,38 @@ TEST(FilesOfCells, WithNumbersForNoValueAreRefusedInEveryFormat) {
   EXPECT_THAT(message([&] { npy(-9999); }),
               HasSubstr("job.toml:2: inversion.reference: the array: -9999 (value 4)"));
   EXPECT_EQ(ubc("0.001").size(), 4U);
-  EXPECT_THAT(message([&] { ubc("1e30"); }), HasSubstr("inversion.reference: density: 1e+"));
+  for (const char* none : {"1e30", "-9999"})
+    EXPECT_THAT(message([&] { ubc(none); }), HasSubstr("inversion.reference: density: ")) << none;
   EXPECT_THAT(message([&] { cells("density", -9999); }), HasSubstr("density: -9999 (value 4)"));
   EXPECT_THAT(cells("susceptibility", -9999), ElementsAre(1, 2, 3, 4)) << "it is not read";
+}
+
+/// Cells marked -9999 or 1e30 were unknowns, or told to be "fixed, but part of the model norm".
+TEST(FilesOfCells, MarkCellsOneOrZeroOrNothing) {
+  const testing_support::TemporaryFolder folder;
+  const TensorMesh mesh({0, 1, 2, 3, 4}, {0, 1}, {-1, 0});
+  const auto active = [&](const std::string& file) {
+    const auto job = Config::parse("[inversion]\nactive_file = \"" + file + "\"", "job.toml");
+    return read_active(job.table("inversion"), mesh, {}, std::nullopt, {1'000'000});
+  };
+  const auto npy = [&](double last) {
+    io::write(folder / "marks.npy", io::Array{{1, 1, 4}, {1, 1, 0, last}, {}, false});
+    return active(folder / "marks.npy");
+  };
+  EXPECT_THAT(npy(1), ElementsAre(0, 1, 3));
+  EXPECT_THAT(npy(std::nan("")), ElementsAre(0, 1)) << "no value: as 0";
+  EXPECT_THAT(message([&] { npy(-1); }), HasSubstr("part of the model norm"));
+  EXPECT_THAT(
+      message([&] { npy(-9999); }),
+      HasSubstr("job.toml:2: inversion.active_file: it marks 1 of 4 cells neither 1 nor 0: -9999 (value 4)"));
+  EXPECT_THAT(message([&] { active(folder.put("marks.txt", "1\n1e30\n1e30\n0\n")); }),
+              HasSubstr("2 of 4 cells neither 1 nor 0: 1e+30 (value 2)"));
+  EXPECT_THAT(message([&] {
+                active(folder.put("marks.csv",
+                                  "easting [m],northing [m],up [m],active\n0.5,0.5,-0.5,1\n"
+                                  "1.5,0.5,-0.5,0\n2.5,0.5,-0.5,0.5\n3.5,0.5,-0.5,1\n"));
+              }),
+              HasSubstr("1 of 4 cells neither 1 nor 0: 0.5 (value 3)"));
 }
 
 }  // namespace

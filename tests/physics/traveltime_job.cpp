@@ -279,6 +279,11 @@ TEST(TravelTimeJobs, RefusePicksThatCannotBe) {
               AllOf(HasSubstr("d.sgt:7"), HasSubstr("no shot or geophone 3"), HasSubstr("1 to 2")));
   EXPECT_THAT(said("e.sgt", "2\n#x z\n0 0\n5 0\n2\n#s g t\n1 2 0.1\n"), HasSubstr("1 of 2 travel times"));
   EXPECT_THAT(said("f.sgt", "2\n#x z\n0 0\n5 0\n1\n#s g\n1 2\n"), HasSubstr("no column t"));
+  const std::string geophones =
+      "5\n#x z\n0 0\n5 0\n9 0\n20 0\n30 0\n4\n#s g t/ms\n1 2 3\n1 3 5\n1 4 10\n1 5 ";
+  EXPECT_THAT(said("h.sgt", geophones + "-9999\n"),
+              AllOf(HasSubstr("source.file: t: "), HasSubstr("(value 4) is far from all others")));
+  EXPECT_EQ(said("i.sgt", geophones + "15\n"), "no error");
   EXPECT_THAT(said("g.csv", "shot_easting,receiver_easting\n10,400\n"),
               AllOf(HasSubstr("source.file"), HasSubstr("easting 400 m lies outside the mesh")));
 }

@@ -230,6 +230,10 @@ TEST(Csv, NumbersThatAreWrittenForNoValueAreFoundWhereTheyAreFarFromAllOthers) {
   EXPECT_EQ(said("up", {"-10.5", "-9999.5", "-3", "-2"}), "");
   EXPECT_EQ(said("b_easting", {"0", "10", "20", "-9999"}), "");
   EXPECT_EQ(said("g_u", {"-999", "-9999"}), "");
+  // A chargeability of -9999 V/V is read as mV/V, a density of -999.25 g/cm3 as kg/m3.
+  for (const double none : {-9999e3, -999.25e3, -99990.0})
+    EXPECT_NE(written_for_none(Column{"chargeability", "mV/V", "", {5, 7, none, 6}}), "") << none;
+  EXPECT_EQ(written_for_none(Column{"chargeability", "mV/V", "", {5, 7, -9998e3, 6}}), "");
   const std::string faces = "west,east,south,north,bottom,top,density\n",
                     rows = "0,10,0,10,-30,0,1\n10,20,0,10,-20,0,2\n20,30,0,10,-25,0,3\n";
   ReadOptions units;

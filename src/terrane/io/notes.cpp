@@ -15,11 +15,17 @@ namespace terrane::io {
 
 namespace {
 
+/// Whether a value is a number that programs write where there is none, or ten or a thousand times that: of
+/// values that were read in another unit (%, g/cm3, V/V).
 bool is_dummy(double value) {
   constexpr double nines[] = {-999,    -999.25,  -999.99,   -9999,  -9999.99, -99999,
                               -999999, -9999999, -99999999, -32767, -32768};
-  return std::isfinite(value) &&
-         (std::abs(value) >= 1e29 || std::find(std::begin(nines), std::end(nines), value) != std::end(nines));
+  if (!std::isfinite(value) || std::abs(value) >= 1e29) return std::isfinite(value);
+  return std::any_of(std::begin(nines), std::end(nines), [value](double none) {
+    for (const double factor : {1.0, 10.0, 1000.0})
+      if (std::abs(value - factor * none) <= 1e-12 * std::abs(value)) return true;
+    return false;
+  });
 }
 
 bool is_place(std::string lower) {

@@ -388,6 +388,21 @@ MeshOfJob planned(const Config& job, const MemoryBudget& memory,
   }
 }
 
+/// Throws InputError at inversion.active_file: a mark is neither 1 nor 0 nor NaN (no value), such as -9999.
+void expect_marks(const Config& table, const std::vector<double>& marks) {
+  const auto is_none = [](double v) { return v != 0 && v != 1 && !std::isnan(v); };
+  const auto none = std::find_if(marks.begin(), marks.end(), is_none);
+  if (none == marks.end()) return;
+  const auto count = std::count_if(marks.begin(), marks.end(), is_none);
+  if (*none == -1 && std::count(marks.begin(), marks.end(), -1.0) == count)
+    throw table.wrong("active_file", "it marks cells -1: fixed, but part of the model norm",
+                      "Mark them 1, and set both of their bounds to the reference.");
+  throw table.wrong("active_file",
+                    fmt::format("it marks {} of {} cells neither 1 nor 0: {:g} (value {})", count,
+                                marks.size(), *none, none - marks.begin() + 1),
+                    "Allowed: 1, the cell is changed; 0 or no value (NaN), it is not.");
+}
+
 }  // namespace
 
 MeshOfJob read_mesh(const Config& job, const MemoryBudget& memory,
@@ -421,11 +436,9 @@ std::vector<std::uint32_t> read_active(const Config& table, const TensorMesh& me
   std::vector<std::uint32_t> active;
   if (table.has("active_file")) {
     const auto values = marks_of_file(table, "active_file", mesh, mesh_file);
-    if (std::any_of(values.begin(), values.end(), [](double v) { return v < 0; }))
-      throw table.wrong("active_file", "it marks cells -1: fixed, but part of the model norm",
-                        "Mark them 1, and set both of their bounds to the reference.");
+    expect_marks(table, values);
     for (std::size_t c = 0; c < mesh.size(); ++c)
-      if (values[c] != 0 && !std::isnan(values[c])) active.push_back(static_cast<std::uint32_t>(c));
+      if (values[c] == 1) active.push_back(static_cast<std::uint32_t>(c));
   } else if (table.has("topography")) {
     const std::size_t columns = mesh.n_east() * mesh.n_north();
     std::vector<double> height(columns);

@@ -103,7 +103,9 @@ void read_sensitivities(Control& control, Writer& job) {
   job.mesh = control.path(control.words("the mesh").front());
   job.data = control.path(control.words("the file of data").front());
   if (const auto topography = control.words("the topography"); !is_none(topography))
-    job.inversion += fmt::format("topography = {}\n", job.relative(control.path(topography.front())));
+    job.inversion += fmt::format(
+        "topography = {}  # cells whose centres lie below it; UBC's programs take only whole cells\n",
+        job.relative(control.path(topography.front())));
   const auto weighting = control.words("the kind of weighting, or a file of weights");
   if (is_none(weighting)) {
     job.inversion += "weighting = \"none\"\n";

@@ -52,6 +52,7 @@ class Steps {
   bool search(const std::vector<double>& to, double slope);
   bool arrived(double slope);
   bool stuck() const;
+  std::string why_stuck() const;
   void go_to_centre();
   void line();
   void remember();
@@ -320,8 +321,7 @@ bool Steps::arrived(double slope) {
   return still && fits && doubt_ < 0.03;
 }
 
-/// Whether the misfit is above its target and has not fallen by 2 % in three steps, and has never been at the
-/// target (after that, a larger β may let it rise).
+/// Whether the misfit has been above its target in the last four steps, and has not fallen by 2 % in them.
 bool Steps::stuck() const {
   const std::size_t n = misfits_.size();
   if (settings_.choice != Choice::discrepancy || n <= 3) return false;
@@ -375,9 +375,14 @@ void Steps::step() {
   ++number_;
   line();
   remember();
-  if (stuck())
-    out_.reason =
-        "the misfit falls no more: uncertainties too small, cells too large, or the first model too far off";
+  if (stuck()) out_.reason = why_stuck();
+}
+
+/// Data of a model that is within 5 % of the target fit: then nothing is wrong with uncertainties or cells.
+std::string Steps::why_stuck() const {
+  if (best_.phi_d <= out_.target * (1 + std::max(0.05, settings_.misfit_tolerance)))
+    return "the misfit falls no more, and is as near to its target as these steps bring it";
+  return "the misfit falls no more: uncertainties too small, cells too large, or the first model too far off";
 }
 
 /// Makes m̃ the present model: called if the first model is not m̃, and m̃ fits the data, linearised about

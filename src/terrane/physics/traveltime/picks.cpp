@@ -154,7 +154,18 @@ std::vector<Point> sensors_of(const Block& block, std::vector<std::string>& note
   return all;
 }
 
-Picked read_sgt(const std::string& path) {
+/// Times of all rows as the file has them; NaN where it says that they are not valid.
+Column times_of(const Block& data, std::size_t t, std::size_t valid, const std::string& unit) {
+  Column times{"t", unit, "", {}};
+  for (const auto& row : data.rows)
+    times.values.push_back(valid < row.size() && row[valid] == 0 ? std::nan("") : row[t]);
+  return times;
+}
+
+/// Reads the file that table[key] names. Throws InputError at the key if times contain numbers written for
+/// "no value", and at a line of the file for everything else.
+Picked read_sgt(const Config& table, std::string_view key) {
+  const auto path = table.input_file(key).string();
   auto in = io::TextReader::open(path);
   Picked found;
   const auto places = sensors_of(block_of(in, "shots and geophones", {"x", "y"}), found.notes);
@@ -168,9 +179,9 @@ Picked read_sgt(const std::string& path) {
     const auto& name = data.names[column];
     return name.find('/') == name.npos ? std::string{} : name.substr(name.find('/') + 1);
   };
-  const auto t_unit = unit(t);
-  if (!t_unit.empty() && t_unit != "s" && t_unit != "ms")
-    in.fail(fmt::format("times in \"{}\"", t_unit), "Allowed: s, ms.");
+  const auto t_unit = unit(t).empty() ? "s" : unit(t);
+  if (t_unit != "s" && t_unit != "ms") in.fail(fmt::format("times in \"{}\"", t_unit), "Allowed: s, ms.");
+  refuse_written_for_none(table, key, times_of(data, t, valid, t_unit));
   const double seconds = t_unit == "ms" ? 1e-3 : 1;
   const auto err_unit = err < data.names.size() ? unit(err) : std::string{};
   if (err < data.names.size() && err_unit != "s" && err_unit != "ms" && err_unit != "%")
@@ -189,7 +200,7 @@ Picked read_sgt(const std::string& path) {
       ++invalid;
       continue;
     }
-    if (row[t] < 0) throw InputError(where, fmt::format("a travel time of {} s", row[t]));
+    if (row[t] < 0) throw InputError(where, fmt::format("a travel time of {} {}", row[t], t_unit));
     const auto shot = number_of(places[static_cast<std::size_t>(row[s]) - 1], found.shots, known_shots);
     found.picks.push_back(
         {shot, number_of(places[static_cast<std::size_t>(row[g]) - 1], found.receivers, known_receivers)});
@@ -210,8 +221,7 @@ Picked read_picks(const Config& table, const char* key) {
   Picked found;
   const auto name = table.text(key);
   if (!is_given(table, key) && name.ends_with(".sgt")) {
-    found = read_sgt(table.input_file(key).string());
-    refuse_written_for_none(table, key, Column{"t", "s", "", found.times});
+    found = read_sgt(table, key);
   } else {
     const auto content = read_content(table, key, {}, no_column);
     tell_notes(table, key, content);
