@@ -1,5 +1,6 @@
 """terrane invert of recorded waves: velocities by waveform inversion, their change by least-squares migration."""
 
+import math
 import os
 import re
 import shutil
@@ -174,6 +175,60 @@ class Waves(CommandTest):
                 self.assertEqual(list((self.folder / "output").glob("**/*")), [])
         _, message = self.invert("simulation.memory=1 MB", expect=1)
         self.assertIn("a smaller inversion.most_products", message)
+
+
+CROSSWISE = """
+[mesh]
+box = [0, 800, -10, 10, -800, 0]
+shape = [40, 1, 40]
+BODIES
+[source]
+first = [25, 0, -40]
+last = [25, 0, -760]
+count = 5
+frequency = 8
+[boundary]
+top = "TOP"
+[survey]
+kind = "list"
+stations = STATIONS
+[simulation]
+physics = "acoustic"
+end = 1
+sample = "12 ms"
+"""
+RISING = "".join(f'[[model.body]]\nkind = "layer"\ntop = {-200 * n}\nbottom = {-200 * n - 200}\nvelocity_p = {2030 + 60 * n}\n'
+                 for n in range(4)) + "".join(
+    f'[[model.body]]\nkind = "sphere"\ncentre = [{e}, 0, {u}]\nradius = 90\nvelocity_p = {v}\n'
+    for e, u, v in ((300, -300, 2240), (500, -520, 2000)))
+FIRST = '[[model.body]]\nkind = "layer"\ntop = 0\nbottom = -800\nvelocity_p = 2110\n'
+
+
+class LongWaveforms(CommandTest):
+    def velocities(self, bodies, top):
+        text = CROSSWISE.replace("BODIES\n", bodies).replace("TOP", top)
+        return text.replace("STATIONS", str([[775, 0, -30 - 40 * n] for n in range(19)]))
+
+    def found(self, top):
+        """(φ_d/N of the model, rms error of its velocities over that of the first model)."""
+        self.write("true.toml", self.velocities(RISING, top) + '[output]\nfiles = ["gathers.nc"]\nmodel = ["true.csv"]\n')
+        self.terrane("run", "true.toml", "--output", "made", timeout=1000)
+        inversion = INVERSION.replace("[30, 30, 30]", "[80, 80, 80]").replace("most_products = 10", "most_products = 12")
+        self.write("job.toml", self.velocities(FIRST, top) + inversion)
+        out, _ = self.terrane("invert", "job.toml", timeout=3000)
+        true, found = (self.rows(self.folder / file)["velocity_p"] for file in ("made/true.csv", "output/model.csv"))
+        errors = [math.hypot(*(a - b for a, b in zip(velocities, true))) for velocities in ([2110] * len(true), found)]
+        return float(re.search(r"chi² / N +pressure ([0-9.e+-]+)", out)[1]), errors[1] / errors[0]
+
+    def test_FromAnEvenModelFitWhereTheSidesAreWrongToo(self):
+        misfit, error = self.found("cpml")
+        self.assertLess(misfit, 1.05)
+        self.assertLess(error, 0.5)
+
+    def test_BelowAFreeSurfaceFindTheModelThoughTheDataAreNotFittedToTheLast(self):
+        misfit, error = self.found("free_surface")
+        self.assertLess(misfit, 1.5)
+        self.assertLess(error, 0.45)
 
 
 if __name__ == "__main__":
