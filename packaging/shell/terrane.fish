@@ -51,7 +51,7 @@ complete -c terrane -n '__fish_seen_subcommand_from new' -l mesh -x -d 'Kind of 
 complete -c terrane -n '__fish_seen_subcommand_from new' -l survey -x -d 'Kind of survey to show.'
 complete -c terrane -n '__fish_seen_subcommand_from new' -l from -r -F -d 'Control files of UBC\'s inversions: of the sensitivities, then of the inversion.'
 complete -c terrane -n '__fish_seen_subcommand_from new' -l short -d 'The shortest job that runs, without comments.'
-complete -c terrane -n '__fish_seen_subcommand_from new' -l of -x -d 'Which inversion: gravity, magnetic, electric, electromagnetic, magnetotelluric, acoustic, joint. With -o its data are computed beside it.'
+complete -c terrane -n '__fish_seen_subcommand_from new' -l of -x -d 'Which inversion: gravity, magnetic, electric, electromagnetic, magnetotelluric, acoustic, traveltime, joint. With -o its data are computed beside it.'
 complete -c terrane -n '__fish_seen_subcommand_from new' -l reference -d 'Write the reference of all keys, in Markdown.'
 complete -c terrane -n '__fish_seen_subcommand_from new' -a 'acoustic elastic electric electromagnetic gravity heat magnetic traveltime inversion'
 complete -c terrane -n '__fish_seen_subcommand_from info' -s h -l help -d 'Print this help message and exit'

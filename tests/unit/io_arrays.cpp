@@ -74,6 +74,8 @@ TEST(Npy, SaysWhatItCannotRead) {
   EXPECT_THAT(message([] { read_npy("a.npy", "hello world"); }), HasSubstr("not a .npy file"));
   EXPECT_THAT(with("{'descr': '<f8', 'fortran_order': False, 'shape': (2,)}", raw<double>({1})),
               HasSubstr("ends after 1 of 2"));
+  EXPECT_THAT(with("{'descr': '<f8', 'fortran_order': False, 'shape': (2,)}", raw<double>({1, 2, 3})),
+              HasSubstr("8 bytes stand behind its 2 values"));
   EXPECT_THAT(with("{'descr': '<c16', 'fortran_order': False, 'shape': (2,)}"),
               AllOf(HasSubstr("<c16"), HasSubstr("float64")));
   EXPECT_THAT(with("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (2,)}"),

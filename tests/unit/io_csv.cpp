@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "support/files.hpp"
+#include "terrane/io/airborne.hpp"
 #include "terrane/io/csv.hpp"
 #include "terrane/io/notes.hpp"
 #include "terrane/io/registry.hpp"
@@ -252,6 +253,13 @@ TEST(Csv, NumbersThatAreWrittenForNoValueAreFoundWhereTheyAreFarFromAllOthers) {
   two.columns = {{"up", "m", "", {1, 2, 3, 4}}, {"tmi", "nT", "", {1, 2, 3, -9999}}};
   EXPECT_THAT(written_for_none(two), HasSubstr("tmi: -9999"));
   EXPECT_EQ(written_for_none(two, [](std::string_view name) { return name == "up"; }), "");
+}
+
+TEST(GeosoftXyz, DummiesAreGaps) {
+  TextReader in("a.xyz", "/ X Y mag\nLine 10\n1 2 -1.0e32\n1 2 -1000000\n");
+  const auto values = read_geosoft(in).find("mag")->values;
+  EXPECT_TRUE(std::isnan(values[0]));
+  EXPECT_EQ(values[1], -1e6);
 }
 
 TEST(GeosoftXyz, LinesHaveTheNamesOfTheLastCommentThatFits) {

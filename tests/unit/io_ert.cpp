@@ -1,4 +1,5 @@
 // Arrays of electrodes in files of other programs: what each field is taken for.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -170,6 +171,42 @@ TEST(Syscal, TablesHaveTheirElectrodesAsSpacings) {
   EXPECT_THAT(t.find("chargeability_observed")->values, ElementsAre(1, 1.1));
 }
 
+TEST(Syscal, ColumnsHaveTheUnitsOfTheirHeads) {
+  const auto data = arrays_from(
+      "Spa.1 (ft),Spa.2 (ft),Spa.3 (ft),Spa.4 (ft),M (V/V),Vp (V),In (A)\n0,10,20,30,0.005,1,2\n");
+  EXPECT_DOUBLE_EQ(data.electrodes.place[1].e, 3.048);
+  EXPECT_THAT(data.find("resistance")->values, ElementsAre(testing::DoubleEq(0.5)));
+  EXPECT_THAT(data.find("chargeability")->values, ElementsAre(testing::DoubleEq(5)));
+  const auto rho = arrays_from("Spa.1,Spa.2,Spa.3,Spa.4,Rho (ohm.m),Dev. (V/V)\n0,1,2,3,50,0.01\n");
+  EXPECT_THAT(rho.find("apparent_resistivity")->uncertainty, ElementsAre(testing::DoubleEq(0.5)));
+  EXPECT_THAT(
+      arrays_from("Spa.1,Spa.2,Spa.3,Spa.4,Rho (kohm.m)\n0,1,2,3,50\n").find("apparent_resistivity")->values,
+      ElementsAre(testing::DoubleEq(5e4)));
+  EXPECT_THAT(refusal("Spa.1,Spa.2,Spa.3,Spa.4,Rho (cubits)\n0,1,2,3,50\n"), HasSubstr("column Rho"));
+}
+
+TEST(Bert, UnitsAreThoseThatAColumnCanHave) {
+  const auto file = [](const std::string& names) {
+    return "2\n# x z\n0 0\n1 0\n1\n# a b m n " + names + "\n1 2 1 2 10 3\n0\n";
+  };
+  EXPECT_THAT(refusal(file("r err/ohm")), HasSubstr("the unit \"ohm\" of column err"));
+  EXPECT_THAT(refusal(file("r err/ohm")), HasSubstr("Errors are shares of the value"));
+  EXPECT_THAT(refusal(file("u/A i")), HasSubstr("the unit \"A\" of column u"));
+  EXPECT_THAT(arrays_from(file("u/mV i/mA")).find("resistance")->values,
+              ElementsAre(testing::DoubleEq(10.0 / 3)));
+}
+
+TEST(Res2dinv, PlacesAlongTheGroundBecomeHorizontal) {
+  const auto file = [](const char* place) {
+    return fmt::format("t\n1\n11\n0\nType of measurement\n1\n1\n{}\n0\n4 0 0 5 3 10 3 15 3 50\n0\n0\n0\n0\n",
+                       place);
+  };
+  EXPECT_EQ(arrays_from(file("1")).electrodes.place[1].e, 5);
+  const auto along = arrays_from(file("2"));
+  EXPECT_DOUBLE_EQ(along.electrodes.place[1].e, 4);
+  EXPECT_DOUBLE_EQ(along.electrodes.place[3].e, 14);
+}
+
 TEST(SuperSting, RecordsHaveTheirPolesErrorsAndUnit) {
   const std::string head =
       "Advanced Geosciences, Inc. SuperSting R8-IP Resistivity meter. S/N: SS1\n"
@@ -191,6 +228,8 @@ TEST(SuperSting, RecordsHaveTheirPolesErrorsAndUnit) {
               ElementsAre(testing::DoubleEq(0.53052 * 0.012), testing::DoubleEq(0.13263 * 0.005)));
   EXPECT_TRUE(std::isnan(data.electrodes.place[0].u)) << "without heights they stand on the ground";
   EXPECT_DOUBLE_EQ(arrays_from(head + "Unit: feet\n" + records).electrodes.place[0].e, 5 * 0.3048);
+  EXPECT_EQ(data.note.find("counts"), data.note.npos);
+  EXPECT_THAT(arrays_from(head + "Unit: meter\n" + turned).note, HasSubstr("counts 2 records, and it has 1"));
   EXPECT_THAT(refusal(head + "Unit: yard\n" + records), HasSubstr("Unit: meter"));
   EXPECT_THAT(refusal(head + "Unit: meter\n1,USER,20200110,10:11:12,0.5\n"),
               HasSubstr("5 entries in a record"));

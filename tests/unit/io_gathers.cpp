@@ -217,6 +217,9 @@ TEST(Segy, OffsetsStandInWhereThereAreNoPlaces) {
   auto bytes = bytes_of(folder / "a.sgy");
   for (std::size_t n = 0; n < 6; ++n) put(bytes, 3600 + n * 256 + 81, {0, 0, 0, 0});
   EXPECT_EQ(read_segy("a.sgy", bytes).receiver, g.receiver);
+  EXPECT_THAT(read_segy("a.sgy", bytes).attributes.at("note"), HasSubstr("receivers lie at their offsets"));
+  for (std::size_t n = 0; n < 6; ++n) put(bytes, 3600 + n * 256 + 37, {0, 0, 0, 0});
+  EXPECT_THAT(read_segy("a.sgy", bytes).attributes.at("note"), HasSubstr("neither places nor offsets"));
 }
 
 TEST(Segy, SaysWhatIsBrokenInAFile) {
@@ -290,6 +293,20 @@ struct SegyFile {
 };
 
 std::vector<float> ones(std::size_t count) { return std::vector<float>(count, 1.F); }
+
+TEST(Segy, FactorsOfWholeNumbersAndDistancesOfSamplesThatAreNotTakenAreNoted) {
+  auto file = SegyFile{}.bytes();
+  for (std::size_t n = 0; n < 3; ++n) file = SegyFile::with(file, n, 169, {0, 3});
+  EXPECT_FALSE(read_segy("a.sgy", file).attributes.contains("note")) << "of floats they have no meaning";
+  put(file, 3225, {0, 2});  // whole numbers of four bytes
+  EXPECT_THAT(read_segy("a.sgy", file).attributes.at("note"), HasSubstr("3 traces give a factor 2^-N"));
+  auto trace = SegyFile{.traces = 1}.bytes().substr(3600);
+  put(trace, 117, {0x0F, 0xA0});
+  put(trace, 181, {0x3C, 0x23, 0xD7, 0x0A});  // 0.01
+  EXPECT_THAT(read_su("a.su", trace).attributes.at("note"), HasSubstr("d1 that is not their dt"));
+  put(trace, 181, {0x3B, 0x83, 0x12, 0x6F});  // 0.004
+  EXPECT_FALSE(read_su("a.su", trace).attributes.contains("note"));
+}
 
 TEST(Segy, TimesOfHeadersAreScaled) {
   auto file = SegyFile{}.bytes();

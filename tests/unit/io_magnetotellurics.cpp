@@ -324,6 +324,53 @@ TEST(Edi, APlaceIsThatOfTheHeadOrOfTheReferenceAndIsNeverInvented) {
   EXPECT_THAT(twice.attributes.at("note"), testing::EndsWith("the first one counts: ELEV = 5 (line 4)"));
 }
 
+TEST(Edi, WhatStandsBehindANumberOfAPlaceIsReadOrRefused) {
+  const auto latitude = [](const std::string& text) {
+    return at(edi_with(" LAT=" + text + "\n LONG=134:15:00\n", ""), "latitude", 0);
+  };
+  for (const auto* text : {"-23 30 00", "23 30 00 S", "S23:30:00", "S 23 30", "-23.5 degrees", "-23.5 ! GPS"})
+    EXPECT_DOUBLE_EQ(latitude(text), -23.5) << text;
+  for (const auto* text : {"-23:75:00", "23 30 00 00", "23.5 E", "23.5 about"})
+    EXPECT_THAT(message([&] { latitude(text); }), HasSubstr("is no angle")) << text;
+  const auto up = [](const std::string& text) {
+    return at(edi_with(" LAT=1\n LONG=2\n ELEV=" + text + "\n", ""), "up", 0);
+  };
+  EXPECT_DOUBLE_EQ(up("410 m"), 410);
+  EXPECT_DOUBLE_EQ(up("410 (metres) above the sea"), 410);
+  EXPECT_DOUBLE_EQ(up("410 FT"), 410 * 0.3048);
+  EXPECT_THAT(message([&] { up("410 cubits"); }), HasSubstr("ELEV=410 cubits is no length"));
+  EXPECT_THAT(edi_with(" LAT=1\n LONG=2\n DATUM=AGD66\n", "").attributes.at("note"),
+              HasSubstr("DATUM=AGD66"));
+  EXPECT_FALSE(edi_with(" LAT=1\n LONG=2\n DATUM=\"WGS 84\"\n", "").attributes.contains("note"));
+}
+
+TEST(Edi, TimeDependenceUnitsAndDirectionsOfLinesAreTakenOrRefused) {
+  const double imag = at(edi_with(somewhere, ""), "z_ne_imag", 0);
+  for (const auto* text :
+       {"exp(-i omega t)", "exp( - i omega t)", "e^{-i omega t}", "e^-iwt",
+        "transfer_function.sign_convention = -", "Sign Convention: exp(\xE2\x88\x92iwt)"}) {
+    const auto t = edi_with(somewhere + fmt::format(">INFO\n {}\n", text), "");
+    EXPECT_DOUBLE_EQ(at(t, "z_ne_imag", 0), -imag) << text;
+    EXPECT_THAT(t.attributes.at("note"), HasSubstr("exp(-i omega t)"));
+  }
+  EXPECT_DOUBLE_EQ(at(edi_with(somewhere + " SIGNCONVENTION=exp(- i\\omega t)\n", ""), "z_ne_imag", 0),
+                   -imag);
+  EXPECT_DOUBLE_EQ(at(edi_with(somewhere + ">INFO\n sign_convention = +\n", ""), "z_ne_imag", 0), imag);
+  EXPECT_THAT(message([&] { edi_with(somewhere + ">INFO\n exp(+iwt), formerly exp(-iwt)\n", ""); }),
+              HasSubstr("both exp(+i omega t) and exp(-i omega t)"));
+  const std::string coils = ">HMEAS ID=1 CHTYPE=HX AZM=0\n>HMEAS ID=2 CHTYPE=HY AZM=90\n";
+  EXPECT_THAT(
+      message([&] { edi_with(somewhere + coils + ">EMEAS ID=3 CHTYPE=EX X=-50 Y=-50 X2=50 Y2=50\n", ""); }),
+      HasSubstr("EX lies at 45.0 degrees and HX at 0"));
+  EXPECT_DOUBLE_EQ(
+      at(edi_with(somewhere + coils + ">EMEAS ID=3 CHTYPE=EX X=50 Y=0 X2=-50 Y2=0\n", ""), "z_ne_imag", 0),
+      imag);
+  TextReader units("s.edi", ">HEAD\n>FREQ //1\n 1\n>ZXYR UNITS=[mV/km]/[nT] //1\n 1\n>ZXYI //1\n 1\n>END\n");
+  EXPECT_DOUBLE_EQ(at(read_edi(units), "z_ne_real", 0), ohm);
+  TextReader gap("s.edi", ">HEAD\n>FREQ //1\n 1e32\n>ZXYR //1\n 1\n>ZXYI //1\n 1\n>END\n");
+  EXPECT_THAT(message([&] { read_edi(gap); }), HasSubstr("a frequency of 1e+32 Hz"));
+}
+
 TEST(Edi, CommentsAndStarsAreSkippedAndWhatIsNotReadIsSaid) {
   const auto t = edi_with(somewhere, "!****IMPEDANCES****!\n>!****! //\n", ">FILTER //2\n 1 ***\n");
   EXPECT_NEAR(at(t, "z_ne_real", 0), 50 * ohm, 1e-15);
@@ -444,6 +491,34 @@ TEST(ModemData, TakeUnitsAndAzimuthsAsTheyAreSaid) {
         list_from("> Full_Impedance\n> +\n> Ohm\n> 0\n> 0 0\n> 1 1\n1 A 0 0 1 2 3 ZXX 5 6 1 9 99 9 99\n");
       }),
       HasSubstr("not all components are there"));
+}
+
+TEST(ModemData, ThatContradictThemselvesAreRefusedOrNoted) {
+  const auto block = [](const std::string& counts, const std::string& rows) {
+    return list_from("> Full_Impedance\n> exp(\xE2\x88\x92iwt)\n> Ohm\n> 0\n> 0 0\n> " + counts + "\n" +
+                     rows);
+  };
+  const auto t = block("3 2", "1 A 0 0 100 200 0 ZXY 1 1 0.1\n");
+  EXPECT_DOUBLE_EQ(at(t, "z_ne_imag", 0), -1);
+  EXPECT_EQ(t.attributes.at("note"),
+            "a block counts 3 periods, and it has 1\na block counts 2 sites, and it has 1");
+  const std::string first = "1 A 0 0 100 200 0 ZXY 1 1 0.1\n";
+  EXPECT_THAT(message([&] { block("1 1", first + first); }), HasSubstr("a second ZXY of site A"));
+  EXPECT_THAT(message([&] { block("2 1", first + "2 A 0 0 100 200 9 ZXY 1 1 0.1\n"); }),
+              HasSubstr("site A was at X 100, Y 200, Z 0 before"));
+  EXPECT_THAT(message([&] { block("1 1", "1 A 0 0 100 200 0 ZXY 1 1 -0.1\n"); }),
+              HasSubstr("an error of -0.1"));
+}
+
+TEST(ModemModel, WithoutACornerSaysWhereItIsTaken) {
+  const auto model = [](const std::string& head, const std::string& tail) {
+    TextReader in("m.rho", head + "\n 1\n 1\n 1\n 2\n" + tail);
+    return read_modem_model(in);
+  };
+  EXPECT_THAT(model("1 1 1 0 LOGE", "").attributes.at("note"), HasSubstr("there is no corner"));
+  EXPECT_FALSE(model("1 1 1 0 LOGE", "0 0 0\n0\n").attributes.contains("note"));
+  EXPECT_THAT(message([&] { model("1 1 1 0 LOGE COND", ""); }),
+              HasSubstr("\"COND\" stands behind the scale"));
 }
 
 TEST(ModemData, OfLongitudesAndLatitudesHaveMetresFromTheirMiddle) {

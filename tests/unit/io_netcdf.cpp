@@ -213,6 +213,54 @@ TEST(NetCdfGrid, AttributesThatTurnItsNumbersIntoOthersAreTakenOrRefused) {
               HasSubstr("formula_terms"));
   EXPECT_THAT(message([&] { read_netcdf(grid_with(folder, "units", "furlong", "y")); }),
               HasSubstr("in \"furlong\""));
+  EXPECT_THAT(
+      std::get<GridData>(read_netcdf(grid_with(folder, "scale_factor", "0.1", "z"))).fields.at(0).values,
+      testing::Contains(testing::DoubleEq(0.4)));
+  for (const auto* key : {"scale_factor", "add_offset", "valid_min", "missing_value"})
+    EXPECT_THAT(message([&] { read_netcdf(grid_with(folder, key, "tenth", "z")); }),
+                HasSubstr(std::string("the attribute ") + key + " of \"z\" is \"tenth\""));
+  EXPECT_THAT(message([&] { read_netcdf(grid_with(folder, "scale_factor", "0", "z")); }), HasSubstr("is 0"));
+  EXPECT_THAT(message([&] { read_netcdf(grid_with(folder, "scale_factor", "nan", "z")); }),
+              HasSubstr("one finite number"));
+  EXPECT_THAT(message([&] { read_netcdf(grid_with(folder, "valid_range", "3", "z")); }),
+              HasSubstr("two numbers, the smaller first"));
+  EXPECT_THAT(message([&] { read_netcdf(grid_with(folder, "units", "degrees_west", "y")); }),
+              HasSubstr("in \"degrees_west\""));
+  EXPECT_THAT(message([&] { read_netcdf(grid_with(folder, "units", "degrees", "y")); }),
+              HasSubstr("one horizontal coordinate is in degrees and the other is not"));
+  EXPECT_THAT(message([&] { read_netcdf(grid_with(folder, "standard_name", "grid_latitude", "y")); }),
+              HasSubstr("a rotated pole"));
+  EXPECT_THAT(std::get<GridData>(read_netcdf(grid_with(folder, "grid_mapping_name", "mercator", "pole")))
+                  .attributes.at("note"),
+              HasSubstr("(mercator) is described by parameters alone"));
+}
+
+TEST(NetCdf, GroupsAndVariablesThatAreNotReadAreNamed) {
+  const TemporaryFolder folder;
+  const auto with = [&](bool group, bool root) {
+    const auto name = folder / "groups.nc";
+    int file = 0, inside = 0, x = 0, y = 0, time = 0, v = 0;
+    nc_create(name.c_str(), NC_CLOBBER | NC_NETCDF4, &file);
+    if (group) nc_def_grp(file, "data", &inside);
+    if (root) {
+      nc_def_dim(file, "x", 2, &x);
+      nc_def_dim(file, "y", 2, &y);
+      nc_def_dim(file, "time", 2, &time);
+      const double axis[] = {1, 2};
+      for (const auto& [key, d] : {std::pair("x", x), std::pair("y", y)}) {
+        nc_def_var(file, key, NC_DOUBLE, 1, &d, &v);
+        nc_put_var_double(file, v, axis);
+      }
+      const int dimensions[] = {time, y, x};
+      nc_def_var(file, "heights", NC_DOUBLE, 3, dimensions, &v);
+    }
+    nc_close(file);
+    return name;
+  };
+  EXPECT_THAT(message([&] { read_netcdf(with(true, false)); }),
+              HasSubstr("it has 1 groups, which are not read: data"));
+  EXPECT_THAT(message([&] { read_netcdf(with(false, true)); }),
+              HasSubstr("variable \"heights\" has a further axis, time (2 entries)"));
 }
 
 TEST(NetCdfGrid, NamesItsReferenceSystemWhereCfAndGdalLookForIt) {
@@ -511,6 +559,17 @@ TEST(Hdf5Mesh, WhatIsNotInTheFileItselfIsRefused) {
   });
   EXPECT_THAT(message([&] { read_netcdf(diamond); }), HasSubstr("has 2 names"));
   EXPECT_THAT(message([&] { read_hdf5(diamond); }), HasSubstr("has 2 names"));
+  const auto deep = mesh_with(folder, [&](hid_t file, hid_t, hid_t, const std::string&) {
+    hid_t above = H5Gcreate2(file, "g", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    for (int n = 0; n < 1000; ++n) {
+      const hid_t next = H5Gcreate2(above, "a", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+      H5Gclose(above);
+      above = next;
+    }
+    H5Gclose(above);
+  });
+  EXPECT_THAT(message([&] { read_netcdf(deep); }), HasSubstr("nested deeper than 100"));
+  EXPECT_THAT(message([&] { read_hdf5(deep); }), HasSubstr("nested deeper than 100"));
 }
 
 TEST(NetCdfAndHdf5, AreReadAndWrittenByManyThreadsAtOnce) {

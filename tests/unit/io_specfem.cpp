@@ -6,6 +6,7 @@
 
 #include "support/files.hpp"
 #include "terrane/io/registry.hpp"
+#include "terrane/io/specfem.hpp"
 
 namespace terrane::io {
 namespace {
@@ -73,6 +74,23 @@ TEST(ForeignMeshes, OfSpecfemAreFolders) {
   const std::string path = folder / ".";
   EXPECT_EQ(format_of(path).name, "specfem-mesh");
   EXPECT_THAT(describe(read(path), path), AllOf(HasSubstr("node 8, element 1"), HasSubstr("top")));
+}
+
+TEST(ForeignFiles, WhatStandsBehindNumbersOfSpecfemIsAComment) {
+  const auto cmt = [](const std::string& depth) {
+    return read_specfem_sources("CMTSOLUTION",
+                                "PDE 1999 01 01 00 00 00.00 1 1 1 4 4 test\nevent name: a\ntime shift: 0\n"
+                                "half duration: 5\nlatitude: 34\nlongitude: -118\ndepth: " +
+                                    depth + "\nMrr: 1e23\nMtt: 0\nMpp: 0\nMrt: 0\nMrp: 4d23\nMtp: 0\n")
+        .at(0);
+  };
+  EXPECT_DOUBLE_EQ(cmt("30 ! km").depth, 30);
+  EXPECT_THAT(testing_support::message([&] { cmt("30000 m"); }),
+              testing::HasSubstr("depth: \"m\" stands behind the number"));
+  EXPECT_THAT(testing_support::message([&] { cmt("30\ndepth: 40"); }),
+              testing::HasSubstr("a second \"depth\""));
+  EXPECT_THAT(testing_support::message([] { read_specfem_stations("STATIONS", "S1 XX 1 2 3 4 5\n"); }),
+              testing::HasSubstr("\"5\" stands behind the six words"));
 }
 
 TEST(ForeignFiles, OfSpecfemAreKnownWithoutAnExtension) {

@@ -95,6 +95,10 @@ TEST(Config, NamesLineAndNearestSpellingOfAnUnknownKey) {
   EXPECT_THAT(message([] { survey("[survey]\nshape = [1, 1]\nhieght = 5\n"); }),
               AllOf(HasSubstr("job.toml:3: survey.hieght"), HasSubstr("Did you mean \"height\"?"),
                     HasSubstr("Allowed in [survey]: region, height, clearance, shape")));
+  const auto of_a_long_one =
+      message([] { survey("[survey]\nshape = [1, 1]\n\"" + std::string(100'000, 'k') + "\" = 5\n"); });
+  EXPECT_THAT(of_a_long_one, HasSubstr("job.toml:3: survey.kkkk"));
+  EXPECT_LT(of_a_long_one.size(), 1000U);
 }
 
 TEST(Config, TakesTheFormerNameOfAKeyWithANoteAndBlamesItWhereItStands) {

@@ -153,7 +153,7 @@ void add_new(CommandLine& line) {
   verb->add_option(
           "--of", line.fresh.of,
           "Which inversion: gravity, magnetic, electric, electromagnetic, magnetotelluric, acoustic, "
-          "joint. With -o its data are computed beside it.")
+          "traveltime, joint. With -o its data are computed beside it.")
       ->type_name("NAME");
   verb->add_flag("--reference", line.fresh.reference, "Write the reference of all keys, in Markdown.");
   verb->footer(

@@ -18,6 +18,7 @@ namespace terrane::io {
 namespace {
 
 constexpr double gap = std::numeric_limits<double>::quiet_NaN();
+constexpr double largest_dummy = -1e31;  // Geosoft's dummy is -1e32
 constexpr std::string_view blank_letters = " \t\r";
 
 std::string_view without_blanks(std::string_view text) {
@@ -96,6 +97,7 @@ Table read_geosoft(TextReader& in) {
         in.fail(fmt::format("column \"{}\": \"{}\" stands where a number belongs", table.columns[c].name,
                             shown(entries[c])),
                 "A gap is \"*\".");
+      if (value <= largest_dummy) value = gap;
       table.columns[c].values.push_back(value);
     }
     lines.values.push_back(current);

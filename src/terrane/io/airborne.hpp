@@ -1,8 +1,8 @@
 // Tables of airborne and ground surveys.
 //
 //   Geosoft XYZ   rows of numbers after lines "Line 10", "Tie 20" or "Random 1"; comments begin with "/".
-//                 The last comment with one word per column has the names of the columns. "*" marks
-//                 a gap. The format has no units.
+//                 The last comment with one word per column has the names of the columns. "*" and the
+//                 dummy -1e32 mark gaps. The format has no units.
 //   ASEG-GDF2     columns of fixed width in a .dat file; the .dfn file in the same folder has their names,
 //                 widths, units and null values, all of which are applied. Other records are skipped.
 #pragma once

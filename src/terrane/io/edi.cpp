@@ -25,6 +25,16 @@ using magnetotelluric::Transfer;
 
 constexpr const char* written_here = "written by Terrane";
 
+/// What stands before the sign of the time dependence in texts of EDI files, in small letters without blanks
+/// and underscores.
+constexpr std::string_view before_sign[] = {
+    "exp(", "exp[", "e^", "e^{", "e^(", "signconvention=", "signconvention:"};
+
+std::string without(std::string text, std::string_view letters) {
+  std::erase_if(text, [&](char c) { return letters.find(c) != letters.npos; });
+  return text;
+}
+
 std::string upper(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
@@ -67,6 +77,7 @@ class Site {
     turn();
     add_place();
     note_north();
+    note_datum();
     table_.columns.push_back({"frequency", "Hz", "frequency", frequency_});
     table_.texts = {{"site", std::vector<std::string>(frequency_.size(), name())}};
     add_numbers();
@@ -101,7 +112,8 @@ class Site {
   void set_frequencies(std::vector<double> all) {
     if (all.empty()) in_.fail("there are no frequencies", "An EDI file has a block >FREQ //N.");
     for (const double hertz : all)
-      if (!(hertz > 0) || !std::isfinite(hertz)) in_.fail("a frequency that is not above zero");
+      if (!(hertz > 0) || !std::isfinite(hertz) || is_empty(hertz))
+        in_.fail(fmt::format("a frequency of {:g} Hz", hertz), "Frequencies are numbers above zero.");
     in_.expect_memory(40 * all.size());
     frequency_ = std::move(all);
     Transfer gap;
@@ -112,9 +124,9 @@ class Site {
 
   void take_blocks() {
     const auto* frequency = find({"freq"});
-    set_frequencies(frequency == nullptr ? std::vector<double>{} : frequency->values);
     empty_ = edi::number_in(in_, file_.head, "empty").value_or(1e32);
-    const bool conjugate = file_.info.find("exp(-") != file_.info.npos;
+    set_frequencies(frequency == nullptr ? std::vector<double>{} : frequency->values);
+    const bool conjugate = is_conjugate();
     for (std::size_t n = 0; n < std::size(elements); ++n) take_element(n, conjugate);
     if (std::none_of(has_.begin(), has_.end(), [](bool has) { return has; }))
       in_.fail("there is neither an impedance nor a tipper",
@@ -123,6 +135,27 @@ class Site {
                      "blocks such as >ZXYR and >ZXYI are."
                    : "Blocks such as >ZXYR and >ZXYI hold it.");
     note_others();
+  }
+  /// Whether the file says that its time dependence is exp(−iωt), which makes its numbers the conjugates of
+  /// ours; adds a note if so. Throws InputError if it says both signs.
+  bool is_conjugate() {
+    auto said = file_.info;
+    for (const auto* options : {&file_.head, &file_.section})
+      for (const auto& [key, option] : *options)
+        if (key.find("sign") != key.npos) said += fmt::format("{}={}\n", key, lower(option.value));
+    for (auto at = said.find("\xE2\x88\x92"); at != said.npos; at = said.find("\xE2\x88\x92"))
+      said.replace(at, 3, "-");
+    const auto text = without(said, " \t\r_");
+    const auto says = [&](char sign) {
+      return std::any_of(std::begin(before_sign), std::end(before_sign), [&](std::string_view words) {
+        return text.find(std::string(words) + sign) != text.npos;
+      });
+    };
+    if (says('-') && says('+'))
+      in_.fail("its texts say both exp(+i omega t) and exp(-i omega t)",
+               "Keep the time dependence of the impedances.");
+    if (says('-')) note("the time dependence is exp(-i omega t): imaginary parts change their sign");
+    return says('-');
   }
   /// The first of the named blocks that exists, which must have one number per frequency; null if there is
   /// none.
@@ -141,7 +174,8 @@ class Site {
       in_.fail(fmt::format("there is {} without {}", upper(names[real == nullptr ? 1 : 0][0]),
                            upper(names[real == nullptr ? 0 : 1][0])),
                "A number has both parts.");
-    if (const auto unit = lower(edi::text_in(real->options, "units")); !elements[n].tipper && !unit.empty())
+    if (const auto unit = without(lower(edi::text_in(real->options, "units")), " []()");
+        !elements[n].tipper && !unit.empty() && unit != "mv/km/nt")
       throw InputError(fmt::format("{}:{}", in_.name(), real->line),
                        fmt::format("impedances in \"{}\"", shown(unit)),
                        "EDI files have mV/km/nT: leave UNITS out.");
@@ -165,9 +199,10 @@ class Site {
       frequencies.push_back(*hertz);
     }
     set_frequencies(std::move(frequencies));
+    const bool conjugate = is_conjugate();
     for (std::size_t f = 0; f < frequency_.size(); ++f) {
       transfers_[f] = edi::transfer_of(in_, file_.spectra[f], channels);
-      if (file_.info.find("exp(-") != file_.info.npos)
+      if (conjugate)
         for (auto& value : transfers_[f].value) value = std::conj(value);
     }
     for (std::size_t n = 0; n < std::size(elements); ++n)
@@ -236,18 +271,42 @@ class Site {
     for (const double angle : angles) axes.push_back({angle, angle + 90, angle, angle + 90});
     return axes;
   }
-  /// The azimuth of x for values without a stated angle: that of the coil HX; 0 if unknown.
+  /// The azimuth of x for values without a stated angle: that of the coil HX; 0 if unknown. Throws InputError
+  /// if coils or electric lines have other directions than x and y.
   double azimuth_of_sensors() {
     std::optional<double> x, y;
     for (const auto& channel : file_.channels) {
       if (channel.type == "hx" && !x) x = edi::number_in(in_, channel.options, "azm");
       if (channel.type == "hy" && !y) y = edi::number_in(in_, channel.options, "azm");
     }
-    if (!x || *x == 0 || is_empty(*x)) return 0;
-    if (y && std::abs(std::remainder(*y - *x - 90, 360)) > 0.5)
+    const bool unknown = !x || is_empty(*x);
+    const double azimuth = unknown ? 0 : *x;
+    if (!unknown && azimuth != 0 && y && std::abs(std::remainder(*y - *x - 90, 360)) > 0.5)
       in_.fail(fmt::format("HX lies at {} degrees and HY at {}, and no angle of impedances is said", *x, *y),
                "Write a block >ZROT with the azimuth of x, at right angles to y.");
-    return *x;
+    for (const auto& channel : file_.channels) {
+      const auto lies =
+          channel.type == "ex" || channel.type == "ey" ? azimuth_of_line(channel) : std::nullopt;
+      if (!lies || std::abs(std::remainder(*lies - azimuth - (channel.type == "ey" ? 90 : 0), 180)) < 1)
+        continue;
+      in_.fail(fmt::format("{} lies at {:.1f} degrees and HX at {:g}, and no angle of impedances is said",
+                           upper(channel.type), *lies, azimuth),
+               "Write a block >ZROT with the azimuth of x.");
+    }
+    return azimuth;
+  }
+  /// The azimuth of an electric line from its ends; empty if the ends are not said, or are one place.
+  std::optional<double> azimuth_of_line(const edi::Channel& channel) const {
+    std::array<double, 4> at{};
+    constexpr const char* keys[4] = {"x", "y", "x2", "y2"};
+    for (std::size_t n = 0; n < 4; ++n) {
+      const auto said = edi::number_in(in_, channel.options, keys[n]);
+      if (!said || is_empty(*said)) return std::nullopt;
+      at[n] = *said;
+    }
+    const double north = at[2] - at[0], east = at[3] - at[1];
+    if (std::hypot(north, east) < 1) return std::nullopt;
+    return std::atan2(east, north) * 180 / std::numbers::pi;
   }
   void turn() {
     const auto of_z = file_.spectra.empty() ? axes_of(impedance_, {"zrot"}) : axes_of_spectra(),
@@ -324,6 +383,17 @@ class Site {
                         "north: turn them by the declination",
                         upper(key), shown(system)));
   }
+  /// Adds a note if the header names a geodetic datum that differs from WGS84 by more than a few metres.
+  void note_datum() {
+    const auto datum = without(lower(edi::text_in(file_.head, "datum")), " -_()");
+    constexpr std::string_view same[] = {"",       "wgs84",   "gda94",   "gda2020",  "nad83",
+                                         "etrs89", "jgd2000", "jgd2011", "nzgd2000", "itrf"};
+    if (std::none_of(std::begin(same), std::end(same), [&](std::string_view one) {
+          return datum == one || (one == "itrf" && datum.starts_with(one));
+        }))
+      note(fmt::format("DATUM={}: longitudes and latitudes are taken for those of WGS84",
+                       shown(edi::text_in(file_.head, "datum"))));
+  }
   void add_place() {
     constexpr double pole = 90, turn = 360;
     const auto latitude = edi::angle_in(in_, file_.head, "lat", pole);
@@ -337,11 +407,13 @@ class Site {
     } else {
       add_place_of_sensors();
     }
-    if (const auto up = edi::number_in(in_, file_.head, "elev"); up && !is_empty(*up))
-      constant("up", "m", *up * length_of(file_.head));
-    else if (const auto reference = edi::number_in(in_, file_.measured, "refelev");
-             reference && !is_empty(*reference))
-      constant("up", "m", *reference * length_of(file_.measured));
+    for (const auto& [options, key] :
+         {std::pair(&file_.head, "elev"), std::pair(&file_.measured, "refelev")}) {
+      const auto number = edi::number_in(in_, *options, key);
+      if (!number || is_empty(*number)) continue;
+      constant("up", "m", *edi::length_in(in_, *options, key, length_of(*options)));
+      break;
+    }
   }
   /// Whether there is a reference point other than 0, 0, which programs write for unknown positions.
   bool has_reference() const {
@@ -357,10 +429,12 @@ class Site {
     bool said = false;
     for (const auto& channel : file_.channels) {
       if (channel.type != "hx" || said) continue;
-      const auto x = edi::number_in(in_, channel.options, "x"), y = edi::number_in(in_, channel.options, "y");
+      const double unit = length_of(file_.measured);
+      const auto x = edi::length_in(in_, channel.options, "x", unit),
+                 y = edi::length_in(in_, channel.options, "y", unit);
       said = x && y;
-      north = x.value_or(0) * length_of(file_.measured);
-      east = y.value_or(0) * length_of(file_.measured);
+      north = x.value_or(0);
+      east = y.value_or(0);
     }
     if (said && (north != 0 || east != 0) && lower(edi::text_in(file_.measured, "reftype")) == "polar")
       in_.fail("sensors in polar coordinates (REFTYPE=POLAR)", "Give LAT and LONG in >HEAD.");

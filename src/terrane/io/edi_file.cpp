@@ -1,6 +1,7 @@
 #include "terrane/io/edi_file.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +15,7 @@ namespace terrane::io::edi {
 namespace {
 
 constexpr std::string_view blanks = " \t\r";
+constexpr double foot = 0.3048;
 
 std::string_view trimmed_value(std::string_view text) {
   const auto begin = text.find_first_not_of(blanks);
@@ -178,7 +180,9 @@ std::optional<double> degrees_of(std::string_view text) {
   for (int part = 0; part < 3; ++part) {
     const auto end = std::min(text.find(':'), text.size());
     double value = 0;
-    if (!parse_number(text.substr(0, end), value) || !(value >= 0) || !std::isfinite(value))
+    constexpr double most = 60;  // minutes, seconds; programs round up to 60
+    if (!parse_number(text.substr(0, end), value) || !(value >= 0) || !std::isfinite(value) ||
+        (part > 0 && value > most))
       return std::nullopt;
     sum += value * unit;
     unit /= 60;
@@ -211,6 +215,36 @@ const Option* said(const Options& options, const char* key) {
   return &found->second;
 }
 
+std::vector<std::string_view> words_in(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (text = trimmed_value(text); !text.empty(); text = trimmed_value(text)) {
+    words.push_back(first_word(text));
+    text.remove_prefix(words.back().size());
+  }
+  return words;
+}
+
+/// Removes the letter of a side of the Earth before or behind an angle in small letters.  sides: letters of
+/// the positive and the negative side.  Returns the sign; empty if there is no such letter.
+std::optional<double> taken_side(std::string& angle, std::string_view sides) {
+  if (angle.empty()) return std::nullopt;
+  const bool before = sides.find(angle.front()) != sides.npos;
+  const char side = before ? angle.front() : angle.back();
+  if (sides.find(side) == sides.npos) return std::nullopt;
+  if (before) angle.erase(0, 1);
+  else angle.pop_back();
+  return side == 's' || side == 'w' ? -1.0 : 1.0;
+}
+
+/// Degrees from "-26:30:15.2", "-26 30 15.2", "-26.504" or "-26.504 degrees".
+std::optional<double> degrees_of_words(std::string_view text) {
+  auto words = words_in(text);
+  if (words.size() > 1 && words.back().starts_with("deg")) words.pop_back();
+  if (words.size() == 1) return degrees_of(words[0]);
+  if (text.find(':') != text.npos) return std::nullopt;
+  return degrees_of(fmt::format("{}", fmt::join(words, ":")));
+}
+
 }  // namespace
 
 std::string text_in(const Options& options, const char* key) {
@@ -227,19 +261,31 @@ std::optional<double> number_in(const TextReader& in, const Options& options, co
   return value;
 }
 
+std::optional<double> length_in(const TextReader& in, const Options& options, const char* key, double unit) {
+  const auto number = number_in(in, options, key);
+  if (!number) return number;
+  const auto* option = said(options, key);
+  const auto words = words_in(std::string_view(option->value).substr(0, option->value.find('!')));
+  if (words.size() < 2) return *number * unit;
+  auto word = lower(words[1]);
+  std::erase_if(word, [](char c) { return c == '(' || c == ')' || c == '[' || c == ']'; });
+  if (word != "m" && word != "ft" && !word.starts_with("met") && !word.starts_with("feet"))
+    refuse(in, key, *option, "is no length", "Allowed behind the number: m, ft.");
+  return *number * (word.starts_with('f') ? foot : 1);
+}
+
 std::optional<double> angle_in(const TextReader& in, const Options& options, const char* key, double most) {
   const auto* option = said(options, key);
   if (option == nullptr) return std::nullopt;
   std::string plain;
-  for (const char c : option->value)  // joins "00:00: 0.00"
+  for (const char c : lower(option->value))  // joins "00:00: 0.00"
     if (c != ' ' || (!plain.empty() && plain.back() != ':')) plain += c;
-  std::optional<double> sign;
-  if (const auto side = lower(plain).find_last_of("nsew"); side != plain.npos && side + 1 == plain.size()) {
-    sign = lower(plain)[side] == 's' || lower(plain)[side] == 'w' ? -1 : 1;
-    plain.pop_back();
-  }
-  const auto angle = degrees_of(first_word(plain));
-  if (!angle) refuse(in, key, *option, "is no angle", "Write degrees, or degrees:minutes:seconds.");
+  plain = trimmed_value(std::string_view(plain).substr(0, plain.find('!')));
+  const auto sign = taken_side(plain, most <= 90 ? "ns" : "ew");
+  const auto angle = degrees_of_words(plain);
+  if (!angle)
+    refuse(in, key, *option, "is no angle",
+           "Write degrees, or degrees:minutes:seconds, with minutes and seconds up to 60.");
   if (std::abs(*angle) > most) refuse(in, key, *option, fmt::format("is beyond {} degrees", most));
   return sign ? *sign * std::abs(*angle) : *angle;
 }

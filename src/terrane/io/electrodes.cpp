@@ -172,15 +172,36 @@ std::vector<double> first_block(TextReader& in, bool& polarized, std::string& la
 // Names of BERT's columns "ip" and "iperr" if these are ratios of voltages.
 constexpr const char *chargeability = "chargeability", *chargeability_error = "chargeability error";
 
-double unit_factor(TextReader& in, std::string_view unit) {
-  static const std::map<std::string, double, std::less<>> known{
-      {"", 1},  {"m", 1},     {"mm", 1e-3}, {"cm", 1e-2}, {"km", 1e3},  {"V", 1},    {"mV", 1e-3},
-      {"A", 1}, {"mA", 1e-3}, {"%", 1e-2},  {"ohm", 1},   {"Ohm", 1},   {"ohmm", 1}, {"Ohmm", 1},
-      {"1", 1}, {"mrad", 1},  {"rad", 1e3}, {"mV/V", 1},  {"Ohm*m", 1}, {"V/V", 1e3}};
-  const auto found = known.find(unit);
-  if (found == known.end())
-    in.fail(fmt::format("the unit \"{}\" is not known", shown(unit)), "Known: m, mm, V, mV, A, mA, %, mrad.");
-  return found->second;
+/// Units of a column in BERT's files, each with its factor; the first is that of columns without a unit.
+using UnitsOfColumn = std::vector<std::pair<std::string_view, double>>;
+
+/// The units of a column; empty for columns that are not read.
+const UnitsOfColumn& units_of_column(std::string_view name) {
+  static const UnitsOfColumn lengths{{"m", 1}, {"mm", 1e-3}, {"cm", 1e-2}, {"km", 1e3}},
+      resistances{{"Ohm", 1}, {"ohm", 1}, {"V/A", 1}, {"1", 1}},
+      resistivities{{"Ohmm", 1}, {"ohmm", 1}, {"Ohm*m", 1}, {"ohm*m", 1}, {"Ohm", 1}, {"ohm", 1}, {"1", 1}},
+      polarizations{{"mrad", 1}, {"rad", 1e3}, {"mV/V", 1}, {"V/V", 1e3}, {"%", 1e-2}},
+      shares{{"1", 1}, {"%", 1e-2}, {"V/V", 1}, {"mV/V", 1e-3}}, voltages{{"V", 1}, {"mV", 1e-3}},
+      currents{{"A", 1}, {"mA", 1e-3}}, none;
+  static const std::map<std::string_view, const UnitsOfColumn&> of_columns{
+      {"x", lengths},     {"y", lengths},          {"z", lengths},        {"k", lengths},
+      {"r", resistances}, {"rhoa", resistivities}, {"ip", polarizations}, {"iperr", polarizations},
+      {"err", shares},    {"u", voltages},         {"i", currents}};
+  const auto found = of_columns.find(name);
+  return found == of_columns.end() ? none : found->second;
+}
+
+/// The factor of a column's unit. Throws InputError: a unit that this column cannot have.
+double unit_factor(TextReader& in, const std::string& name, std::string_view unit) {
+  const auto& units = units_of_column(name);
+  if (unit.empty() || units.empty()) return 1;
+  std::string known;
+  for (const auto& [one, factor] : units) {
+    if (one == unit) return factor;
+    known += (known.empty() ? "" : ", ") + std::string(one);
+  }
+  in.fail(fmt::format("the unit \"{}\" of column {} is not known", shown(unit), name),
+          fmt::format("Known there: {}.{}", known, name == "err" ? " Errors are shares of the value." : ""));
 }
 
 /// A column's name in small letters, with factor and unit, from "u/mV".
@@ -252,7 +273,7 @@ std::vector<Token> tokens_of(TextReader& in, std::string_view line) {
     const auto name = name_in(word);
     const auto slash = lower(word) == "u/i" ? word.npos : word.find('/');
     const auto unit = slash == std::string_view::npos ? std::string_view{} : word.substr(slash + 1);
-    tokens.push_back({name, unit_factor(in, unit), std::string(unit)});
+    tokens.push_back({name, unit_factor(in, name, unit), std::string(unit)});
   }
   name_polarization(in, tokens);
   for (std::size_t n = 1; n < tokens.size(); ++n)

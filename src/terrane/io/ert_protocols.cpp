@@ -86,6 +86,17 @@ double unit_of_places(TextReader& in, std::string_view line) {
   in.fail(fmt::format("\"{}\" stands where \"Unit: meter\" or \"Unit: feet\" belongs", shown(line)));
 }
 
+/// The count in a line such as "Firmware version: 01.33.74E Survey period: 20100101 Records: 112".
+std::optional<std::size_t> number_of_records(std::string_view line) {
+  const auto words = entries_of(line, false);
+  for (std::size_t n = 0; n + 1 < words.size(); ++n) {
+    std::int64_t count = 0;
+    if (lower(words[n]) == "records:" && parse_integer(words[n + 1], count) && count > 0)
+      return static_cast<std::size_t>(count);
+  }
+  return std::nullopt;
+}
+
 constexpr std::size_t first_place = 9, entries_of_sting = 21;
 enum StingEntry : std::size_t { resistance_entry = 4, error_entry = 5, apparent_entry = 7 };
 
@@ -111,8 +122,11 @@ ElectrodeData read_sting(TextReader& in) {
   ElectrodeData data;
   PlacesOnce places(data.electrodes);
   std::string_view line;
-  for (int n = 0; n < 3; ++n)
+  std::optional<std::size_t> counted;
+  for (int n = 0; n < 3; ++n) {
     if (!in.line(line)) in.fail("the file ends within its first three lines");
+    if (n < 2 && !counted) counted = number_of_records(line);
+  }
   const double metre = unit_of_places(in, line);
   std::vector<double> resistance, deviation;
   bool more = false, errors = true;
@@ -148,13 +162,16 @@ ElectrodeData read_sting(TextReader& in) {
     more = more || words.size() > entries_of_sting + 6;
   }
   if (resistance.empty()) in.fail("there are no records");
+  if (counted && *counted != resistance.size())
+    data.note = fmt::format("its header counts {} records, and it has {}\n", *counted, resistance.size());
   if (!errors) {
     deviation.clear();
-    data.note = "errors are 0 in some records: uncertainties are not taken from them";
+    data.note += "errors are 0 in some records: uncertainties are not taken from them";
   }
   if (more)
-    data.note += std::string(data.note.empty() ? "" : "\n") +
+    data.note += std::string(data.note.empty() || data.note.back() == '\n' ? "" : "\n") +
                  "what stands behind the places, such as chargeabilities of time windows, is not read";
+  while (!data.note.empty() && data.note.back() == '\n') data.note.pop_back();
   put_on_the_ground_where_flat(data.electrodes);
   data.columns.push_back({"resistance", "V/A", std::move(resistance), std::move(deviation)});
   return data;

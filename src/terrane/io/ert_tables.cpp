@@ -15,6 +15,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
+#include "terrane/base/units.hpp"
 #include "terrane/io/csv.hpp"
 
 namespace terrane::io {
@@ -120,8 +121,9 @@ class Res2dinv {
                "Wenner-Schlumberger) and 11, any arrays by places of electrodes.");
     if (kind_ == general) begin_general();
     const auto count = static_cast<std::size_t>(whole("the number of data", 1, 100'000'000));
-    middle_ = whole("where x is: 0, 1 or 2", 0, 2) == 1;
-    if (kind_ == general) middle_ = false;
+    const auto place = whole("where x is: 0, 1 or 2", 0, 2);
+    middle_ = place == 1 && kind_ != general;
+    along_ground_ = place == 2 && kind_ == general;
     if (middle_ && kind_ == pole_dipole)
       in_.fail("pole-dipole arrays by their middles",
                "Give x of the first electrode (0), or arrays of kind 11.");
@@ -135,6 +137,7 @@ class Res2dinv {
       else take(*numbers);
     }
     read_topography();
+    if (along_ground_ && heights_of_lines_) lay_along_the_ground();
     finish();
     return std::move(data_);
   }
@@ -234,7 +237,7 @@ class Res2dinv {
       numbers[p] = FourElectrodes::far_away;
       if (which < 0) continue;
       const auto from = static_cast<std::size_t>(1 + 2 * which);
-      heights_ = heights_ || row[from + 1] != 0;
+      heights_of_lines_ = heights_ = heights_ || row[from + 1] != 0;
       numbers[p] = line_.at(row[from], row[from + 1]);
     }
     add(numbers, row, of_place);
@@ -307,6 +310,24 @@ class Res2dinv {
     }
     heights_ = true;
   }
+  /// Replaces x along the ground, of arrays with heights, by horizontal distance.
+  void lay_along_the_ground() {
+    auto& places = data_.electrodes.place;
+    std::map<double, double> height;
+    for (const auto& place : places)
+      if (const auto [at, fresh] = height.try_emplace(place.e, place.u); !fresh && at->second != place.u)
+        in_.fail(fmt::format("two heights at x = {:g}, which is a distance along the ground", place.e));
+    std::map<double, double> horizontal;
+    double at = height.empty() ? 0 : height.begin()->first;
+    for (auto one = height.begin(), before = one; one != height.end(); before = one++) {
+      const double step = one->first - before->first, rise = one->second - before->second;
+      if (std::abs(rise) > step)
+        in_.fail(fmt::format("the ground rises by {:g} within {:g} along it", rise, step));
+      at += std::sqrt(step * step - rise * rise);
+      horizontal[one->first] = at;
+    }
+    for (auto& place : places) place.e = horizontal[place.e];
+  }
   void finish() {
     if (!heights_)
       for (auto& place : data_.electrodes.place) place.u = nowhere;
@@ -327,12 +348,13 @@ class Res2dinv {
   double spacing_ = 0;
   int kind_ = 0;
   std::int64_t sub_kind_ = 0;
-  bool middle_ = false, polarized_ = false, with_errors_ = false, resistance_ = false, heights_ = false;
+  bool middle_ = false, polarized_ = false, with_errors_ = false, resistance_ = false, heights_ = false,
+       heights_of_lines_ = false, along_ground_ = false;
   std::string polarization_;
   std::vector<double> value_, chargeability_, error_;
 };
 
-/// A column of an instrument's table, found by its name; blanks and case are ignored.
+/// A column of an instrument's table, found by its name; case is ignored.
 const Column* find(const Table& table, std::string_view wanted) {
   for (const auto& column : table.columns)
     if (lower(column.name) == wanted) return &column;
@@ -372,41 +394,76 @@ bool begins_syscal(std::string_view head) {
 
 ElectrodeData read_res2dinv(TextReader& in) { return Res2dinv(in).read(); }
 
+namespace {
+
+/// The values of a column in `unit`, which columns without a unit have. Throws InputError: a unit that is not
+/// known.
+std::vector<double> values_in(const std::string& file, const Column& column, Quantity quantity,
+                              std::string_view unit) {
+  auto said = column.unit;
+  std::replace(said.begin(), said.end(), '.', ' ');  // "ohm.m"
+  if (said.empty() || said == unit) return column.values;
+  try {
+    const double factor = si_factor(quantity, said) / si_factor(quantity, unit);
+    auto values = column.values;
+    for (double& value : values) value *= factor;
+    return values;
+  } catch (const InputError& e) {
+    throw InputError(file, fmt::format("column {}: {}", shown(column.name), e.problem()), e.next());
+  }
+}
+
+/// The apparent resistivities of a Syscal table with their uncertainties, or else its resistances.
+void take_measured(const Table& table, ElectrodeData& data) {
+  const auto& file = table.source;
+  if (const auto* rho = find(table, "rho")) {
+    auto values = values_in(file, *rho, Quantity::resistivity, "ohm m");
+    std::vector<double> error;
+    const auto* deviation = find(table, "dev.");
+    const auto percent = deviation == nullptr ? error : values_in(file, *deviation, Quantity::fraction, "%");
+    if (std::any_of(percent.begin(), percent.end(), [](double one) { return !(one > 0); }))
+      data.note = "Dev. is 0 or empty in some rows: uncertainties are not taken from it";
+    else
+      for (std::size_t row = 0; row < percent.size(); ++row)
+        error.push_back(std::abs(values[row]) * percent[row] / 100);
+    data.columns.push_back({"apparent_resistivity", "ohm m", std::move(values), std::move(error)});
+  } else if (const auto* voltage = find(table, "vp"), *current = find(table, "in");
+             voltage != nullptr && current != nullptr) {
+    const auto volts = values_in(file, *voltage, Quantity::voltage, "mV"),
+               amperes = values_in(file, *current, Quantity::current, "mA");
+    std::vector<double> resistance;
+    for (std::size_t row = 0; row < table.rows(); ++row)
+      resistance.push_back(amperes[row] == 0 ? nowhere : volts[row] / amperes[row]);
+    data.columns.push_back({"resistance", "V/A", std::move(resistance), {}});
+  }
+}
+
+}  // namespace
+
 ElectrodeData read_syscal(TextReader& in) {
   const auto table = read_csv(in);
   ElectrodeData data;
   Line line(data.electrodes);
-  std::array<const Column*, 4> places{};
-  for (std::size_t p = 0; p < 4; ++p)
-    if (places[p] = find(table, fmt::format("spa.{}", p + 1)); places[p] == nullptr)
+  std::array<std::vector<double>, 4> places;
+  for (std::size_t p = 0; p < 4; ++p) {
+    const auto* column = find(table, fmt::format("spa.{}", p + 1));
+    if (column == nullptr)
       throw InputError(in.name(), fmt::format("there is no column of numbers Spa.{}", p + 1));
+    places[p] = values_in(in.name(), *column, Quantity::length, "m");
+  }
   for (std::size_t row = 0; row < table.rows(); ++row) {
     std::array<int, 4> n{};
     for (std::size_t p = 0; p < 4; ++p) {
-      const double x = places[p]->values[row];
+      const double x = places[p][row];
       if (std::isnan(x)) throw InputError(table.where(row), fmt::format("Spa.{} is empty", p + 1));
       n[p] = line.at(x);
     }
     data.electrodes.arrays.push_back({n[0], n[1], n[2], n[3]});
   }
-  if (const auto* rho = find(table, "rho")) {
-    std::vector<double> error;
-    const auto* deviation = find(table, "dev.");
-    const bool zero = deviation != nullptr && std::any_of(deviation->values.begin(), deviation->values.end(),
-                                                          [](double percent) { return !(percent > 0); });
-    if (zero) data.note = "Dev. is 0 or empty in some rows: uncertainties are not taken from it";
-    else if (deviation != nullptr)
-      for (std::size_t row = 0; row < table.rows(); ++row)
-        error.push_back(std::abs(rho->values[row]) * deviation->values[row] / 100);
-    data.columns.push_back({"apparent_resistivity", "ohm m", rho->values, std::move(error)});
-  } else if (const auto* voltage = find(table, "vp"), *current = find(table, "in");
-             voltage != nullptr && current != nullptr) {
-    std::vector<double> resistance;  // voltage in mV divided by current in mA
-    for (std::size_t row = 0; row < table.rows(); ++row)
-      resistance.push_back(current->values[row] == 0 ? nowhere : voltage->values[row] / current->values[row]);
-    data.columns.push_back({"resistance", "V/A", std::move(resistance), {}});
-  }
-  if (const auto* m = find(table, "m")) data.columns.push_back({"chargeability", "mV/V", m->values, {}});
+  take_measured(table, data);
+  if (const auto* m = find(table, "m"))
+    data.columns.push_back(
+        {"chargeability", "mV/V", values_in(in.name(), *m, Quantity::fraction, "mV/V"), {}});
   for (const auto& text : table.texts)
     for (const auto& word : text.values)
       if (lower(word).find("pole") != std::string::npos &&

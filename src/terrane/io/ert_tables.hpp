@@ -6,7 +6,7 @@
 //                pole-pole, dipole-dipole, Wenner β and γ, pole-dipole, Wenner-Schlumberger) and 11 (any,
 //                with the positions of electrodes) are read.
 //   Syscal       tables of Prosys: Spa.1 to Spa.4 are A, B, M, N along the line; Rho, Dev. (per cent),
-//                M (mV/V)
+//                M (mV/V), Vp (mV), In (mA); units in heads of columns count before these
 //
 // These settings of files are applied: kind of array, meaning of x, number of data, IP unit, kind of value
 // (apparent resistivity or resistance), kind of error, topography (with distances horizontal or along the

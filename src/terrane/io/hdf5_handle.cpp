@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <hdf5.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <string_view>
 
 #include "terrane/base/error.hpp"
 
@@ -52,6 +54,12 @@ using ObjectInfo = H5O_info_t;
 herr_t see_object(hid_t, const char* name, const ObjectInfo* info, void* to) {
   auto& found = *static_cast<Found*>(to);
   try {
+    // The library finds each group from the top, so that time grows with the square of the depth.
+    constexpr std::ptrdiff_t deepest = 100;
+    const std::string_view path(name);
+    if (std::count(path.begin(), path.end(), '/') >= deepest)
+      return found.stop(fmt::format("its groups are nested deeper than {}", deepest),
+                        "Write it with fewer levels.");
     if (info->type == H5O_TYPE_GROUP && info->rc > 1)
       return found.stop(fmt::format("its group \"{}\" has {} names", name, info->rc),
                         "Write it with one name for each group.");

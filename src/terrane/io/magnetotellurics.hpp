@@ -16,8 +16,9 @@
 //              ELEV, or else REFELEV; UNITS (M, FT)           height; without them there is none
 //              EMPTY, words of stars                          gaps
 //              ZROT, TROT, ROT=, ROTSPEC,
-//              without these AZM of HX and HY                 rotated to north
-//              INFO that states exp(-...)                     conjugated
+//              without these AZM of HX and HY                 rotated to north; lines of E must agree
+//              exp(-...), e^-, SIGNCONVENTION and the like    conjugated; both signs: refused
+//              DATUM                                          noted unless near WGS84
 //              DATAID, or else SECTID, or else the file name  site
 //              >SPECTRA                                       impedance and tipper (edi_spectra.hpp)
 //              several data sections, EMAP, UNITS of a Z block      refused
@@ -25,6 +26,8 @@
 //   ModEM      units, time dependence, azimuths                     applied
 //              orientation of a block                               refused unless 0
 //              latitudes and longitudes, or X and Y, all 0          no positions
+//              a datum twice, a site at two places, errors < 0      refused
+//              numbers of periods and sites, no origin of a model   noted
 //              2-D, CSEM and other data, 2-D models                 refused with their names
 //              LOGE, LOG10, LINEAR; origin; rotation (only 0)       applied, others refused
 #pragma once

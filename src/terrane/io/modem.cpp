@@ -171,7 +171,9 @@ class DataList {
       if (line.front() != '>') in_.fail(fmt::format("no line \"> …\" with the {} of the block", what));
       return std::string(line.substr(1));
     };
-    conjugate_ = next("time dependence").find('-') != std::string::npos;
+    const auto dependence = next("time dependence");
+    conjugate_ =
+        dependence.find('-') != dependence.npos || dependence.find("\xE2\x88\x92") != dependence.npos;
     const auto unit = next("unit");
     factor_ = tipper_ ? 1 : unit_of_impedance(in_, unit);
     double turned = 0;
@@ -187,7 +189,22 @@ class DataList {
     if (place.size() >= 2 && parse_number(place[0], latitude) && parse_number(place[1], longitude) &&
         (latitude != 0 || longitude != 0))
       table_.attributes["origin"] = fmt::format("latitude {:g}, longitude {:g}", latitude, longitude);
-    next("numbers of periods and sites");
+    end_block();
+    const auto counts = next("numbers of periods and sites");
+    const auto numbers = words_of(counts);
+    for (std::size_t n = 0; n < 2; ++n)
+      if (n >= numbers.size() || !parse_integer(numbers[n], counted_[n])) counted_[n] = 0;
+  }
+
+  /// Compares the periods and sites of the block that ends here with the numbers in its header.
+  void end_block() {
+    const std::array<std::size_t, 2> found{periods_.size(), sites_.size()};
+    constexpr const char* what[2] = {"periods", "sites"};
+    for (std::size_t n = 0; n < 2; ++n)
+      if (found[0] > 0 && counted_[n] > 0 && found[n] != static_cast<std::size_t>(counted_[n]))
+        note(fmt::format("a block counts {} {}, and it has {}", counted_[n], what[n], found[n]));
+    periods_.clear();
+    sites_.clear();
   }
 
   void take(std::string_view line) {
@@ -213,8 +230,11 @@ class DataList {
       in_.fail(fmt::format("\"{}\" is no component of this block", shown(words[7])),
                tipper_ ? "Allowed: TX, TY." : "Allowed: ZXX, ZXY, ZYX, ZYY.");
     const auto [at, fresh] = rows_.try_emplace({std::string(words[1]), period}, rows_.size());
-    if (fresh) begin_row(words[1], {number(5), number(4), 0.0 - number(6), number(3), number(2), 1 / period});
-    else expect_place(at->second, words[1], number(5), number(4));
+    const Place place{number(5), number(4), 0.0 - number(6), number(3), number(2)};
+    expect_place(words[1], place);
+    if (fresh) begin_row(words[1], place, 1 / period);
+    periods_.insert(period);
+    sites_.emplace(words[1]);
     auto& row = data_[at->second];
     const auto axes = axes_of(words, number);
     auto& known = row.axes[tipper_];
@@ -224,13 +244,18 @@ class DataList {
           fmt::format("the axes of {} are not those of its other numbers at this period", shown(words[7])));
     known = axes;
     row.has[tipper_] = has_[element] = true;
+    if (!std::isnan(row.numbers.value[element].real()))
+      in_.fail(fmt::format("a second {} of site {} at this period", shown(words[7]), shown(words[1])),
+               "Keep one of the two.");
     const double error = number(10);
+    if (error < 0) in_.fail(fmt::format("an error of {:g}", error), "It must be zero or more.");
     row.numbers.value[element] = factor_ * std::complex<double>(number(8), (conjugate_ ? -1 : 1) * number(9));
     row.numbers.error[element] = error >= no_weight / 2 ? NAN : factor_ * error;
   }
 
   Table finish() {
     if (rows_.empty()) in_.fail("there are no data");
+    end_block();
     turn();
     for (std::size_t n = 0; n < std::size(elements); ++n) {
       if (!has_[n]) continue;
@@ -257,9 +282,17 @@ class DataList {
     std::size_t line = 0;
   };
 
-  void begin_row(std::string_view site, const std::array<double, 6>& place) {
+  /// Easting, northing, up in m; longitude, latitude in degrees.
+  using Place = std::array<double, 5>;
+
+  void note(const std::string& text) {
+    auto& notes = table_.attributes["note"];
+    notes += (notes.empty() ? "" : "\n") + text;
+  }
+  void begin_row(std::string_view site, const Place& place, double frequency) {
     in_.expect_memory(64);
     for (std::size_t n = 0; n < place.size(); ++n) table_.columns[n].values.push_back(place[n]);
+    table_.columns[place.size()].values.push_back(frequency);
     table_.texts[0].values.emplace_back(site);
     table_.lines.push_back(in_.line_number());
     auto& row = data_.emplace_back();
@@ -267,11 +300,17 @@ class DataList {
     row.numbers.error.fill(NAN);
     row.line = in_.line_number();
   }
-  /// Throws InputError if a site has two positions at one period.
-  void expect_place(std::size_t row, std::string_view site, double easting, double northing) const {
-    if (table_.columns[0].values[row] != easting || table_.columns[1].values[row] != northing)
-      in_.fail(fmt::format("site {} was at X {:g}, Y {:g} before", shown(site), table_.columns[1].values[row],
-                           table_.columns[0].values[row]),
+  /// Throws InputError if the site was at another position before, by more than programs round.
+  void expect_place(std::string_view site, const Place& place) {
+    const auto [known, fresh] = place_of_site_.try_emplace(std::string(site), place);
+    const auto& before = known->second;
+    constexpr Place tolerance{1, 1, 1, 1e-4, 1e-4};
+    bool same = true;
+    for (std::size_t n = 0; n < place.size(); ++n)
+      same = same && std::abs(place[n] - before[n]) <= tolerance[n];
+    if (!fresh && !same)
+      in_.fail(fmt::format("site {} was at X {:g}, Y {:g}, Z {:g} before", shown(site), before[1], before[0],
+                           0.0 - before[2]),
                "Give sites names of their own.");
   }
   /// The azimuths after the error in a line: of Hx and Hy, and for impedances also of Ex and Ey.
@@ -315,9 +354,7 @@ class DataList {
         throw InputError(where, "axes that are turned, and not all components are there",
                          "To turn them to north takes ZXX, ZXY, ZYX and ZYY, and TX and TY of a tipper.");
     }
-    if (turned > 0)
-      table_.attributes["note"] =
-          fmt::format("turned to north by azimuths of {} of {} rows", turned, data_.size());
+    if (turned > 0) note(fmt::format("turned to north by azimuths of {} of {} rows", turned, data_.size()));
   }
   /// Removes latitudes and longitudes that are all 0, and X and Y if they are all 0 for several sites:
   /// programs write zeros if positions are unknown.
@@ -340,6 +377,10 @@ class DataList {
   Table table_;
   bool tipper_ = false, conjugate_ = false;
   double factor_ = 1;
+  std::array<std::int64_t, 2> counted_{};  ///< periods and sites by the header of the block; 0: not stated
+  std::set<double> periods_;               ///< of the block
+  std::set<std::string> sites_;            ///< of the block
+  std::map<std::string, Place> place_of_site_;
   std::map<std::pair<std::string, double>, std::size_t> rows_;
   std::vector<Row> data_;
   std::array<bool, 6> has_{};
@@ -482,6 +523,8 @@ struct ModelHeader {
     if (words.size() > 3 && parse_integer(words[3], fourth) && fourth != 0)
       in.fail(fmt::format("a model of {} numbered rocks", fourth),
               "Models with the resistivity of each cell are read: 0.");
+    if (words.size() > 5)
+      in.fail(fmt::format("\"{}\" stands behind the scale", shown(words[5])), "It reads: Nx Ny Nz 0 LOGE.");
     scale = words.size() > 4 ? lower(words[4]) : std::string("linear");
     if (scale != "loge" && scale != "log10" && scale != "linear")
       in.fail(fmt::format("values as \"{}\"", shown(scale)), "Allowed: LOGE, LOG10, LINEAR.");
@@ -493,14 +536,18 @@ struct ModelHeader {
 
 /// The corner of the model (north, east, down) if the file ends with it and a rotation, which must be zero;
 /// otherwise the middle of the model is at zero.
-std::array<double, 3> corner_of_model(TextReader& in, const std::array<std::vector<double>, 3>& widths) {
+std::array<double, 3> corner_of_model(TextReader& in, const std::array<std::vector<double>, 3>& widths,
+                                      Attributes& notes) {
   const auto length = [](const std::vector<double>& all) {
     return std::accumulate(all.begin(), all.end(), 0.0);
   };
   std::array<double, 3> corner{-length(widths[0]) / 2, -length(widths[1]) / 2, 0};
   const auto before = in.mark();
   std::string_view word;
-  if (!in.token(word)) return corner;
+  if (!in.token(word)) {
+    notes["note"] = "there is no corner of the model: its middle is taken for 0, 0, and its top for 0";
+    return corner;
+  }
   in.rewind(before);
   for (double& x : corner) x = in.number("the corner of the model");
   if (in.token(word)) {
@@ -525,7 +572,8 @@ MeshData read_modem_model(TextReader& in) {
   }
   const auto cells = checked_product(in.where(), count);
   const auto read = in.numbers(cells, "a resistivity");
-  const auto corner = corner_of_model(in, widths);
+  Attributes notes;
+  const auto corner = corner_of_model(in, widths, notes);
   const auto faces = [](double from, const std::vector<double>& all) {
     std::vector<double> at{from};
     for (const double w : all) at.push_back(at.back() + w);
@@ -536,7 +584,7 @@ MeshData read_modem_model(TextReader& in) {
   for (double& z : down) z = 0.0 - z;
   MeshData data{{faces(corner[1], widths[1]), faces(corner[0], widths[0]), down},
                 {{"resistivity", "ohm m", "electric resistivity", std::vector<double>(cells)}},
-                {}};
+                notes};
   const auto north = static_cast<std::size_t>(count[0]), east = static_cast<std::size_t>(count[1]),
              deep = static_cast<std::size_t>(count[2]);
   std::size_t n = 0;

@@ -123,8 +123,10 @@ class NetcdfReader {
       if (roles(v) == 7) meshes.push_back(&v);
       else if (roles(v) == 3) grids.push_back(&v);
     }
+    note_left(meshes.empty() ? grids : meshes, wanted);
     if (!meshes.empty()) return mesh(meshes);
     if (!grids.empty()) return grid(grids);
+    refuse_further_axes(wanted);
     if (wanted != nullptr && wanted->dimensions.size() != 1)
       fail(fmt::format("variable \"{}\" is neither a grid, nor on a mesh, nor a list of stations", field),
            known_shapes());
@@ -135,6 +137,35 @@ class NetcdfReader {
   [[noreturn]] void fail(const std::string& problem, const std::string& next = {}) const {
     throw InputError(path_, problem, next);
   }
+
+  /// Adds a note on the variables on further axes beside the grids or meshes that are read.
+  void note_left(const std::vector<const FileVariable*>& read, const FileVariable* wanted) {
+    if (read.empty() || wanted != nullptr) return;
+    std::string left;
+    for (const auto& v : variables_)
+      if (v.dimensions.size() > 1 && !is_auxiliary(v) &&
+          std::find(read.begin(), read.end(), &v) == read.end())
+        left += (left.empty() ? "" : ", ") + v.name;
+    if (!left.empty()) note("variables that are not read: " + left);
+  }
+
+  /// Throws InputError if a variable is on a grid and has another axis, such as time, with several entries.
+  void refuse_further_axes(const FileVariable* wanted) const {
+    for (const auto& v : variables_) {
+      if ((wanted != nullptr && &v != wanted) || !is_number(v) || is_auxiliary(v)) continue;
+      std::string east_and_north, further;
+      for (const int d : v.dimensions) {
+        const auto role = role_of_dimension_[static_cast<std::size_t>(d)];
+        if (role == AxisRole::east || role == AxisRole::north) east_and_north += dimension(d).name + " ";
+        else if (role == AxisRole::none && dimension(d).size > 1)
+          further = fmt::format("{} ({} entries)", dimension(d).name, dimension(d).size);
+      }
+      if (!further.empty() && std::count(east_and_north.begin(), east_and_north.end(), ' ') == 2)
+        fail(fmt::format("variable \"{}\" has a further axis, {}", v.name, further),
+             "Cut out one entry of it, for example by ncks -d or by xarray's isel.");
+    }
+  }
+
   void check(int status, std::string_view doing) const {
     if (status != NC_NOERR)
       throw FileError(path_, fmt::format("{}: {}", doing, nc_strerror(status)),
@@ -177,6 +208,31 @@ class NetcdfReader {
     role_of_dimension_.assign(dimensions_.size(), AxisRole::none);
     for (std::size_t d = 0; d < dimensions_.size(); ++d)
       if (const auto* v = coordinate(static_cast<int>(d))) role_of_dimension_[d] = role(*v);
+    for (const auto& v : variables_) check_direction(v);
+    note_groups();
+  }
+
+  void note(const std::string& text) {
+    auto& notes = global_["note"];
+    notes += (notes.empty() ? "" : "\n") + text;
+  }
+
+  /// Adds a note on the groups below the root, which are not read.
+  void note_groups() {
+    int count = 0;
+    if (nc_inq_grps(file_, &count, nullptr) != NC_NOERR || count == 0) return;
+    std::vector<int> groups(static_cast<std::size_t>(count));
+    check(nc_inq_grps(file_, nullptr, groups.data()), "cannot be read");
+    constexpr std::size_t most = 10;
+    std::string names;
+    for (std::size_t n = 0; n < std::min(most, groups.size()); ++n) {
+      std::array<char, NC_MAX_NAME + 1> name{};
+      check(nc_inq_grpname(groups[n], name.data()), "cannot be read");
+      names += (names.empty() ? "" : ", ") + std::string(name.data());
+    }
+    groups_ =
+        fmt::format("{} groups, which are not read: {}{}", count, names, groups.size() > most ? ", …" : "");
+    note(groups_);
   }
 
   Attributes attributes(int variable, int count) const {
@@ -235,6 +291,16 @@ class NetcdfReader {
            (v.dimensions.size() == 1 && coordinate(v.dimensions[0]) == &v);
   }
 
+  /// Throws InputError for units of angles that count the other way, west or south.
+  void check_direction(const FileVariable& v) const {
+    const auto unit = lower(v.attribute("units"));
+    if (!unit.starts_with("degree")) return;
+    for (const std::string_view side : {"_w", "_s", "west", "south"})
+      if (unit.ends_with(side))
+        fail(fmt::format("\"{}\" is in \"{}\"", v.name, v.attribute("units")),
+             "Longitudes count to the east and latitudes to the north: turn their sign.");
+  }
+
   static AxisRole role(const FileVariable& v) {
     const auto standard = v.attribute("standard_name"), axis = lower(v.attribute("axis")),
                units = lower(v.attribute("units")), name = lower(v.name);
@@ -274,25 +340,37 @@ class NetcdfReader {
     return found;
   }
 
-  std::optional<double> number_attribute(const FileVariable& v, const char* key) const {
-    double value = 0;
-    std::size_t length = 0;
-    if (nc_inq_attlen(file_, v.id, key, &length) != NC_NOERR || length != 1) return {};
-    if (nc_get_att_double(file_, v.id, key, &value) != NC_NOERR) return {};
-    return value;
-  }
-
-  /// All numbers of an attribute; empty if it is missing or not numeric.
+  /// All numbers of an attribute, also if they are written as text; empty if the attribute is missing. Throws
+  /// InputError if it has anything else.
   std::vector<double> numbers_attribute(const FileVariable& v, const char* key) const {
     nc_type type = NC_NAT;
     std::size_t length = 0;
     constexpr std::size_t most = 1024;
-    if (nc_inq_att(file_, v.id, key, &type, &length) != NC_NOERR || length > most || type == NC_CHAR ||
-        type > NC_MAX_ATOMIC_TYPE || type == NC_STRING)
-      return {};
+    if (nc_inq_att(file_, v.id, key, &type, &length) != NC_NOERR) return {};
+    const auto no_numbers = [&] {
+      fail(fmt::format("the attribute {} of \"{}\" is \"{}\"", key, v.name, shown(v.attribute(key))),
+           "It must be a number, or the attribute must be removed.");
+    };
+    if (type == NC_CHAR || type == NC_STRING) {
+      double value = 0;
+      if (v.attribute(key).empty()) return {};
+      if (!parse_number(v.attribute(key), value)) no_numbers();
+      return {value};
+    }
+    if (length > most || type > NC_MAX_ATOMIC_TYPE) no_numbers();
     std::vector<double> values(length);
-    if (length > 0 && nc_get_att_double(file_, v.id, key, values.data()) != NC_NOERR) return {};
+    if (length > 0 && nc_get_att_double(file_, v.id, key, values.data()) != NC_NOERR) no_numbers();
     return values;
+  }
+
+  /// The number of an attribute; empty if it is missing. Throws InputError: several numbers, not finite.
+  std::optional<double> number_attribute(const FileVariable& v, const char* key) const {
+    const auto values = numbers_attribute(v, key);
+    if (values.empty()) return {};
+    if (values.size() > 1 || !std::isfinite(values[0]))
+      fail(fmt::format("the attribute {} of \"{}\" is \"{}\"", key, v.name, shown(v.attribute(key))),
+           "It must be one finite number, or the attribute must be removed.");
+    return values[0];
   }
 
   /// A stored integer, reinterpreted if the attribute _Unsigned says that it is unsigned or signed.
@@ -353,6 +431,10 @@ class NetcdfReader {
     const auto range = numbers_attribute(v, "valid_range");
     const auto low = numbers_attribute(v, "valid_min"), high = numbers_attribute(v, "valid_max");
     const char* key = nullptr;
+    if (!range.empty() && (range.size() != 2 || !(range[0] <= range[1])))
+      fail(fmt::format("the attribute valid_range of \"{}\" is \"{}\"", v.name,
+                       shown(v.attribute("valid_range"))),
+           "It must be two numbers, the smaller first, or the attribute must be removed.");
     if (range.size() == 2) valid.low = range[0], valid.high = range[1], key = "valid_range";
     if (low.size() == 1) valid.low = low[0], key = "valid_min";
     if (high.size() == 1) valid.high = high[0], key = "valid_max";
@@ -379,6 +461,9 @@ class NetcdfReader {
     const auto fills = fills_of(v);
     const double scale = number_attribute(v, "scale_factor").value_or(1),
                  offset = number_attribute(v, "add_offset").value_or(0);
+    if (scale == 0)
+      fail(fmt::format("the attribute scale_factor of \"{}\" is 0", v.name),
+           "All values would be one. Remove the attribute, or correct it.");
     const bool packed = scale != 1 || offset != 0;
     const auto valid = valid_of(v, packed);
     for (auto& value : out) {
@@ -422,7 +507,13 @@ class NetcdfReader {
             fail(fmt::format("\"{}\" has no heights, but terms of a formula (formula_terms)", c->name),
                  "Interpolate to heights first.");
     const auto* mapping = find(v.attribute("grid_mapping"));
-    if (mapping != nullptr && mapping->attribute("grid_mapping_name") == "rotated_latitude_longitude")
+    const bool rotated = std::any_of(v.dimensions.begin(), v.dimensions.end(), [&](int d) {
+      const auto* c = coordinate(d);
+      return c != nullptr && (c->attribute("standard_name") == "grid_longitude" ||
+                              c->attribute("standard_name") == "grid_latitude");
+    });
+    if (rotated ||
+        (mapping != nullptr && mapping->attribute("grid_mapping_name") == "rotated_latitude_longitude"))
       fail(fmt::format("\"{}\" is on longitudes and latitudes of a rotated pole", v.name),
            "Resample it onto those of the Earth, or onto metres.");
   }
@@ -552,15 +643,23 @@ class NetcdfReader {
     return out;
   }
 
-  std::string projection() {
+  /// The projection of a variable: that of its grid_mapping, or else the first in the file.
+  std::string projection(const FileVariable* of) {
     if (const auto it = global_.find("projection"); it != global_.end()) {
       const auto text = it->second;
       global_.erase(it);
       return text;
     }
+    const auto* mapping = of == nullptr ? nullptr : find(of->attribute("grid_mapping"));
     for (const auto& v : variables_)
       for (const auto* key : {"crs_wkt", "spatial_ref", "proj4"})
-        if (const auto text = v.attribute(key); !text.empty()) return text;
+        if (const auto text = v.attribute(key); !text.empty() && (mapping == nullptr || mapping == &v))
+          return text;
+    if (mapping != nullptr)
+      note(
+          fmt::format("the map projection of \"{}\" ({}) is described by parameters alone, which are not "
+                      "read: crs_wkt is",
+                      of->name, mapping->attribute("grid_mapping_name")));
     return {};
   }
 
@@ -574,7 +673,7 @@ class NetcdfReader {
     out.northing = north.values;
     out.geographic = east.geographic;
     out.unit_is_assumed = east.unit_is_assumed && north.unit_is_assumed;
-    out.projection = projection();
+    out.projection = projection(all.front());
     for (const auto* v : alike(all, {AxisRole::east, AxisRole::north}, global_)) {
       out.fields.push_back(ordered(*v, {&east, &north, nullptr}));
       if (goes_down(*v)) out.downward.push_back(v->name);
@@ -664,7 +763,9 @@ class NetcdfReader {
     for (const auto& v : variables_)
       if (v.dimensions.size() == 1) ++count[static_cast<std::size_t>(v.dimensions[0])];
     const auto most = std::max_element(count.begin(), count.end());
-    if (most == count.end() || *most == 0) fail("there is no variable that can be read", known_shapes());
+    if (most == count.end() || *most == 0)
+      fail("there is no variable that can be read" + (groups_.empty() ? "" : "; it has " + groups_),
+           known_shapes());
     const int d = wanted != nullptr ? wanted->dimensions[0] : static_cast<int>(most - count.begin());
     Table out;
     out.source = path_;
@@ -679,9 +780,12 @@ class NetcdfReader {
         out.texts.push_back(std::move(text));
       } else if (is_number(v)) {
         out.columns.push_back({v.name, v.attribute("units"), v.attribute("long_name"), values(v)});
+        // Heights that count downward, by their attribute though not by their name.
+        if (lower(v.attribute("positive")) == "down" && lower(v.name).find("depth") == std::string::npos)
+          for (double& value : out.columns.back().values) value = -value;
       }
     }
-    out.projection = projection();
+    out.projection = projection(nullptr);
     out.attributes = global_;
     return out;
   }
@@ -694,6 +798,7 @@ class NetcdfReader {
   std::vector<FileVariable> variables_;
   std::vector<std::string> auxiliary_;
   std::vector<AxisRole> role_of_dimension_;
+  std::string groups_;  ///< what a note says of groups; empty if there are none
   Attributes global_;
 };
 

@@ -4,15 +4,17 @@
 // values become NaN. Stations: one dimension. Mesh: 3-D variables whose coordinates are cell centres with
 // bounds. Grids of GMT 3 (x_range, y_range, spacing, dimension, z) are read as well.
 //
-//   scale_factor, add_offset      applied
+//   scale_factor, add_offset      applied; one finite number, also as text, otherwise refused
 //   _FillValue, missing_value     applied, also several values; without them NetCDF's default fill values
 //   _Unsigned                     applied to values, fill values and valid ranges
 //   valid_min, _max, _range       values outside are gaps; the range is of packed values, or of unpacked ones
 //                                 if it has their type
-//   units of coordinates          degrees and lengths; others are refused; none: unit_is_assumed
-//   positive, names of depths     applied to vertical axes; for fields: GridData::downward
+//   units of coordinates          degrees east and north, lengths; others are refused; none: unit_is_assumed
+//   positive, names of depths     applied to vertical axes and to columns; for fields: GridData::downward
 //   formula_terms                 refused: the axis has no heights
-//   grid_mapping                  its crs_wkt is the projection; rotated poles are refused
+//   grid_mapping                  its crs_wkt is the projection, otherwise noted; rotated poles are refused
+//   groups, further axes          groups and variables on other axes are noted; another axis with several
+//                                 entries is refused
 //   axis, standard_name           give the direction of a coordinate
 //   bounds                        applied to meshes
 //   node_offset of GMT 3          applied: if 1, the range ends at the edges of pixels, not at nodes

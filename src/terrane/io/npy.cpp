@@ -82,6 +82,16 @@ std::vector<std::size_t> parse_shape(const std::string& name, std::string_view t
   return {shape.begin(), shape.end()};
 }
 
+/// Throws InputError unless the file has n values of so many bytes, and nothing behind them.
+void check_size(const std::string& name, std::size_t n, std::size_t bytes, std::size_t there) {
+  if (n > there / bytes)
+    throw InputError(name, fmt::format("the file ends after {} of {} values", there / bytes, n),
+                     "It may be truncated.");
+  if (n * bytes != there)
+    throw InputError(name, fmt::format("{} bytes stand behind its {} values", there - n * bytes, n),
+                     "Files of several arrays are not read: save each to a file of its own.");
+}
+
 }  // namespace
 
 Array read_npy(const std::string& name, std::string_view bytes) {
@@ -118,9 +128,7 @@ Array read_npy(const std::string& name, std::string_view bytes) {
   std::size_t n = 1;
   for (const auto s : array.shape) n *= s;
   const auto data = bytes.substr(start + length);
-  if (n > data.size() / kind->bytes)
-    throw InputError(name, fmt::format("the file ends after {} of {} values", data.size() / kind->bytes, n),
-                     "It may be truncated.");
+  check_size(name, n, kind->bytes, data.size());
   array.values.resize(n);
   if (!fortran || array.shape.size() < 2) {
     for (std::size_t i = 0; i < n; ++i) array.values[i] = kind->read(data.data() + i * kind->bytes, swap);

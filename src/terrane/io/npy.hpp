@@ -1,4 +1,5 @@
-// NumPy arrays (.npy): float32, float64 and integers, either byte order, C or Fortran order.
+// NumPy arrays (.npy): float32, float64 and integers, either byte order, C or Fortran order; one array a
+// file.
 #pragma once
 
 #include <string>

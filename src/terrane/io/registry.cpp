@@ -1033,6 +1033,12 @@ constexpr std::array foreigners{
             [](std::string_view head) {
               return begins_any(head, std::array{"%PDF"sv, "\x89PNG"sv, "\xFF\xD8\xFF"sv, "GIF8"sv});
             }},
+    Foreign{"a page of HTML", "Was a page of an error downloaded in place of the file?",
+            [](std::string_view head) {
+              const auto begin =
+                  lower(head.substr(std::min(head.find_first_not_of(" \t\r\n"), head.size()), 9));
+              return begin == "<!doctype" || begin.starts_with("<html");
+            }},
     Foreign{"a VTK file of the old kind", "Keep NetCDF or HDF5 beside it.",
             [](std::string_view head) { return head.starts_with("# vtk DataFile"); }},
     Foreign{"packed by bzip2 or zstd", "Unpack it first, or pack it by gzip or xz.",
@@ -1129,7 +1135,11 @@ void write(const std::string& path, const Content& content, const WriteOptions& 
 std::vector<std::string> left_out(const std::string& path, const Content& content,
                                   const WriteOptions& options) {
   const Format& format = format_to_write(path, options);
-  return format.left_out({path, format, content, options});
+  auto names = format.left_out({path, format, content, options});
+  if (const auto* grid = std::get_if<GridData>(&content); grid != nullptr && format.name != "netcdf")
+    for (const auto& field : grid->downward)
+      names.push_back(fmt::format("that {} is positive downward", field));
+  return names;
 }
 
 std::vector<std::string> written_files(const std::string& path, const Content& content,

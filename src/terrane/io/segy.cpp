@@ -270,12 +270,18 @@ void take_places(const TraceHeaders& h, const Layout& layout, bool angles, Gathe
                                                     : h.first.i32(in_trace::shot_point));
 }
 
-/// Computes positions from the offsets between source and receiver if traces have no positions.
-void places_from_offsets(Gathers& g, const std::vector<double>& offsets) {
+/// Computes positions from the offsets between source and receiver if traces have no positions; adds a note
+/// if so, and also if there are no offsets.
+void places_from_offsets(Gathers& g, const std::vector<double>& offsets, std::vector<std::string>& notes) {
   const auto nowhere = [](const Gathers::Place& at) { return at[0] == 0 && at[1] == 0; };
   if (!std::all_of(g.source.begin(), g.source.end(), nowhere) ||
       !std::all_of(g.receiver.begin(), g.receiver.end(), nowhere))
     return;
+  const bool some = std::any_of(offsets.begin(), offsets.end(), [](double offset) { return offset != 0; });
+  if (some)
+    notes.emplace_back("traces have no places: receivers lie at their offsets along east, and sources at 0");
+  else if (g.traces() > 1)
+    notes.emplace_back("traces have neither places nor offsets: all sources and receivers lie at 0, 0");
   for (std::size_t n = 0; n < g.traces(); ++n) g.receiver[n][0] = offsets[n];
   g.geographic = false;
 }
@@ -339,6 +345,14 @@ void see(Counted& seen, const Layout& layout, const TraceHeaders& headers) {
   if (layout.more_headers > 0 && headers.second.bytes.empty())
     seen.add("have a second header that is not called SEG00001 and not read");
   if (layout.more_headers > 1) seen.add("have headers beyond the second, which are not read");
+  const bool whole_numbers = layout.format != 1 && layout.format != 5 && layout.format != 6;
+  if (!layout.su && whole_numbers && h.i16(in_trace::weight) != 0)
+    seen.add("give a factor 2^-N for their whole numbers (bytes 169 and 170), which is not applied");
+  if (layout.su) {
+    const double step = 1e-6 * h.u16(in_trace::step), other = h.f32(in_trace::su_step);
+    if (step > 0 && other > 0 && std::abs(other - step) > 1e-3 * step && std::abs(other - 1e3 * step) > step)
+      seen.add("have a distance of samples d1 that is not their dt, which counts");
+  }
   if (layout.su || layout.revision == 0) return;
   const auto factor = h.i32(in_trace::value_factor);
   const auto exponent = h.i16(in_trace::value_exponent);
@@ -493,7 +507,7 @@ Gathers read_traces(const std::string& name, std::string_view bytes, const Layou
       std::any_of(g.kind.begin(), g.kind.end(), [](std::int16_t kind) { return kind >= 12 && kind <= 14; });
   if (!components) g.kind.clear();
   g.geographic = angles;
-  places_from_offsets(g, offsets);
+  places_from_offsets(g, offsets, notes);
   take_units(g, layout, value_units);
   number_shots(g);
   if (!notes.empty()) g.attributes["note"] = fmt::format("{}", fmt::join(notes, "; "));

@@ -22,12 +22,14 @@
 //   69, 71, 215 scale factors     applied to heights, positions and times
 //   89 unit of positions          1 lengths; 2, 3, 4 longitude and latitude; others are noted
 //   103 static corrections        noted
+//   169 factor of whole numbers   noted
 //   109 delay                     applied; traces that begin at different times are refused
 //   203, 205 unit of samples      applied; a factor to another unit is noted
 //
 // Written files contain the sampling interval (whole microseconds), shot numbers, positions of sources and
 // receivers in units of 10⁻⁴ to 1 m, and the component of each trace (the standard calls the velocities
-// vertical, cross-line and in-line). If all positions are zero on reading, offsets are used as eastings.
+// vertical, cross-line and in-line). If all positions are zero on reading, offsets are used as eastings,
+// with a note.
 // Notes are in the attribute "note".
 #pragma once
 

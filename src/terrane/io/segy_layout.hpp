@@ -31,8 +31,9 @@ namespace in_trace {
 constexpr std::size_t line_number = 1, file_number = 5, shot = 9, number = 13, shot_point = 17, kind = 29,
                       use = 35, offset = 37, receiver_up = 41, source_up = 45, source_depth = 49,
                       height_scale = 69, place_scale = 71, source = 73, receiver = 81, place_unit = 89,
-                      statics = 103, delay = 109, samples = 115, step = 117, middle = 181, value_unit = 203,
-                      value_factor = 205, value_exponent = 209, time_scale = 215, many_samples = 229;
+                      statics = 103, delay = 109, samples = 115, step = 117, weight = 169, middle = 181,
+                      su_step = 181, value_unit = 203, value_factor = 205, value_exponent = 209,
+                      time_scale = 215, many_samples = 229;
 }
 /// Byte positions in the second trace header that revision 2 allows; its numbers replace those of the first
 /// unless they are zero.
@@ -63,6 +64,7 @@ struct ReadHeader {
   std::int16_t i16(std::size_t place) const { return get<std::int16_t>(place); }
   std::uint16_t u16(std::size_t place) const { return get<std::uint16_t>(place); }
   std::int32_t i32(std::size_t place) const { return get<std::int32_t>(place); }
+  float f32(std::size_t place) const { return get<float>(place); }
   double f64(std::size_t place) const { return get<double>(place); }
 };
 

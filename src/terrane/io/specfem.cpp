@@ -42,7 +42,12 @@ struct SourceBlock {
     if (text == nullptr)
       throw InputError(fmt::format("{}:{}", source.file, source.line),
                        fmt::format("this source has no line \"{}:\"", *keys.begin()));
-    return fortran_number(text->substr(0, text->find_first_of(" \t!")), source.where(keys));
+    const auto end = std::min(text->find_first_of(" \t!#"), text->size());
+    const auto behind = without_blanks(text->substr(end));
+    if (!behind.empty() && behind.find_first_of("!#(") != 0)
+      throw InputError(source.where(keys), fmt::format("\"{}\" stands behind the number", printable(behind)),
+                       "Such files have units of their own, which are not written; a comment begins with !.");
+    return fortran_number(text->substr(0, end), source.where(keys));
   }
 };
 
@@ -60,8 +65,14 @@ std::vector<SourceBlock> source_blocks(const std::string& file, const std::vecto
     const auto colon = small.find(':');
     if (colon == std::string::npos || blocks.empty() || small.front() == '#') continue;
     const auto key = without_blanks(small.substr(0, colon));
-    if (blocks.back().values.emplace(key, without_blanks(small.substr(colon + 1))).second)
-      blocks.back().source.lines[key] = n + 1;
+    auto& block = blocks.back();
+    const auto [value, fresh] = block.values.emplace(key, without_blanks(small.substr(colon + 1)));
+    if (fresh) block.source.lines[key] = n + 1;
+    else if (value->second != without_blanks(small.substr(colon + 1)))
+      throw InputError(fmt::format("{}:{}", file, n + 1),
+                       fmt::format("a second \"{}\" of this source (the first: line {})", printable(key),
+                                   block.source.lines[key]),
+                       "Keep one of the two.");
   }
   return blocks;
 }
@@ -131,6 +142,9 @@ std::vector<SpecfemStation> read_specfem_stations(const std::string& file, const
                          "A line of STATIONS is: name network latitude longitude elevation burial.");
       *number = fortran_number(word, s.where);
     }
+    if (std::string word; words >> word && word.find_first_of("!#") != 0)
+      throw InputError(s.where, fmt::format("\"{}\" stands behind the six words", printable(word)),
+                       "A line of STATIONS is: name network latitude longitude elevation burial.");
     stations.push_back(std::move(s));
   }
   if (stations.empty()) throw InputError(file, "it has no stations");

@@ -178,6 +178,8 @@ bool is_ubc_octree(TextReader& in) {
 }
 
 bool begins_ubc_octree(std::string_view head) {
+  if (head.find('\0') != head.npos || head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF"))
+    return false;
   TextReader in("", std::string(head));
   return octree_head(in).octree_cells > 0;
 }

@@ -522,7 +522,9 @@ std::string Config::where() const {
 
 std::string Config::where(std::string_view wanted) const {
   const auto key = name_here(wanted);
-  const std::string path = path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
+  constexpr std::size_t longest = 100;  // of a key in a message
+  const auto named = key.size() > longest ? std::string(key.substr(0, longest)) + "…" : std::string(key);
+  const std::string path = path_.empty() ? named : fmt::format("{}.{}", path_, named);
   if (node_)
     for (const auto& [name, child] : *node_->table())
       if (name == key) return fmt::format("{}: {}", child.place, path);
