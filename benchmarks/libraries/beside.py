@@ -26,12 +26,12 @@ PARTS = {
     "whole": [("devices_krylov", ["cg:63:-5000", "cg_multigrid:63:-100"]), ("libraries_aztec", ["cg:63:-5000"]),
               ("devices_krylov", ["bicg:16:-20000:marine", "bicg_multigrid:16:-200:marine"]),
               ("libraries_petsc", [f"{s}:16:-2000:marine" for s in ("bicg", "tfqmr")])],
-    "whole_nodes": [("devices_krylov", ["cg:125:-5000", "cg_multigrid:125:-100"]), ("libraries_aztec", ["cg:125:-5000"])],
+    "whole_nodes": [("devices_krylov", ["cg:93:-5000", "cg_multigrid:93:-100"]), ("libraries_aztec", ["cg:93:-5000"])],
     "whole_edges": [("devices_krylov", ["bicg:32:-5000:marine", "qmr:32:-5000:marine", "bicg_multigrid:32:-200:marine"]),
                     ("libraries_petsc", [f"{s}:32:-5000:marine" for s in ("bicg", "tfqmr")])],
     "memory": [(program, [f"{solver}:{n}:1"]) for program, solver, sizes in
-               (("devices_krylov", "cg", DC + [187]), ("libraries_aztec", "cg", DC + [187]), ("devices_krylov", "bicg", EM + [96]),
-                ("devices_krylov", "qmr", EM + [96]), ("libraries_petsc", "bicg", EM + [96]))
+               (("devices_krylov", "cg", DC), ("libraries_aztec", "cg", DC), ("devices_krylov", "bicg", EM),
+                ("devices_krylov", "qmr", EM), ("libraries_petsc", "bicg", EM))
                for n in sizes],
     "earths": [("devices_krylov", [f"bicg_multigrid:32:-200:{earth}:{hertz}:{metres}" for earth in ("land", "marine")
                                    for hertz, metres in ((0.1, 100), (1, 100), (100, 20), (10_000, 5), (100_000, 2))]
