@@ -332,22 +332,21 @@ class MemoryTest(CommandTest):
             self.peak("run", "first")
         return "invert" if "[inversion]" in files["job.toml"] else "run"
 
+    def measure(self, name):
+        """Of a job of the table: bytes that `terrane check` states, and bytes that a run takes above its start."""
+        verb = self.prepare(name)
+        foretold = self.foretold()
+        return foretold, self.peak(verb, "job.toml", *WORDS) - self.start
+
     def compare(self, names, within):
         wrong = []
         for name in names:
-            verb = self.prepare(name)
-            foretold = self.foretold()
-            took = self.peak(verb, "job.toml", *WORDS) - self.start
+            foretold, took = self.measure(name)
             line = f"{name}: {foretold / 1e6:.0f} MB foretold, {took / 1e6:.0f} MB taken, {took / foretold:.2f}"
             print(line, flush=True)
             if abs(took / foretold - 1) > within:
                 wrong.append(line)
         self.assertFalse(wrong, "\n".join(wrong))
-
-
-class Memory(MemoryTest):
-    def test_IsForetoldWithinATenthOfAJobOfEveryPhysics(self):
-        self.compare(QUICK, 0.12)
 
     def addresses(self):
         """Bytes of addresses that the program has when it begins, to 4 MB: its libraries are what it was built with."""
@@ -359,6 +358,21 @@ class Memory(MemoryTest):
             few, enough = (few, most) if done.returncode == 0 else (most, enough)
         return enough
 
+    def limited(self, verb, limit):
+        """A run whose addresses are limited to so many bytes (`ulimit -v`)."""
+        return subprocess.run([command.TERRANE, verb, "job.toml", *WORDS], cwd=self.folder, capture_output=True, text=True,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (int(limit), int(limit))))
+
+    def allowed(self, verb, needed):
+        """A run whose job allows nine tenths of what it needs, bytes."""
+        return subprocess.run([command.TERRANE, verb, "job.toml", "--set", f'simulation.memory="{0.9e-6 * needed:.0f} MB"'],
+                              cwd=self.folder, capture_output=True, text=True)
+
+
+class Memory(MemoryTest):
+    def test_IsForetoldWithinATenthOfAJobOfEveryPhysics(self):
+        self.compare(QUICK, 0.12)
+
     def test_ThatALimitOfAddressesDoesNotLeaveIsMissedBeforeARunBegins(self):
         # Beside its libraries the program keeps a stack for every thread that the machine could run.
         start = self.addresses() + 2.5e7 + 8.4e6 * os.cpu_count()
@@ -366,10 +380,7 @@ class Memory(MemoryTest):
             verb = self.prepare(name)
             needed = self.foretold()
             for share in (0, 0.3, 0.5, 4):
-                limit = int(needed * share + start)
-                done = subprocess.run(
-                    [command.TERRANE, verb, "job.toml", *WORDS], cwd=self.folder, capture_output=True, text=True,
-                    preexec_fn=lambda most=limit: resource.setrlimit(resource.RLIMIT_AS, (most, most)))
+                done = self.limited(verb, needed * share + start)
                 with self.subTest(name=name, share=share):
                     if share < 1:
                         self.assertEqual(done.returncode, 1, done.stderr)
@@ -380,9 +391,7 @@ class Memory(MemoryTest):
     def test_BeyondWhatTheJobAllowsIsNotTaken(self):
         for name in ("heat, explicit", "elastic", "direct current", "acoustic", "gravity, many cells"):
             verb = self.prepare(name)
-            allowed = f"{0.9e-6 * self.foretold():.0f} MB"
-            done = subprocess.run([command.TERRANE, verb, "job.toml", "--set", f'simulation.memory="{allowed}"'],
-                                  cwd=self.folder, capture_output=True, text=True)
+            done = self.allowed(verb, self.foretold())
             with self.subTest(name=name):
                 self.assertEqual(done.returncode, 1, done.stderr)
                 self.assertIn("would need", done.stderr)

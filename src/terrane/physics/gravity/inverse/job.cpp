@@ -407,16 +407,18 @@ void StationData::make(const Runtime& runtime) {
 }
 
 /// Memory of the ranks on this machine: on each the cells as prisms and its share of G; on rank 0 a dozen
-/// vectors of models and the orthogonal vectors of Lanczos.
+/// vectors of models and the orthogonal vectors of Lanczos, and for compact norms the factors and magnitudes
+/// of cells and faces, four lists each.
 double StationData::memory_needed(const Runtime& runtime) const {
   const double here = runtime.comm ? runtime.comm->on_node().count : 1;
   const double cells = static_cast<double>(problem_.mesh.size()), rows = static_cast<double>(source_->rows());
+  const double factors = settings_.norms.square() ? 0 : 8;
   double dense = 0;
   if (settings_.posterior || settings_.choice == inversion::Choice::gcv ||
       settings_.choice == inversion::Choice::l_curve)
     dense = 4 * rows * rows * 8 + cost_of_posterior(runtime).first;
   return part_of_machine(choice_.on_device() ? choice_.bytes_to_make : choice_.bytes, runtime) +
-         cells * 8 * (10 + 8 * here) + rows * 8 * (86 + 64 * here) + dense;
+         cells * 8 * (10 + factors + 8 * here) + rows * 8 * (86 + 64 * here) + dense;
 }
 
 double StationData::bytes_on_device(const Runtime& runtime) const {
