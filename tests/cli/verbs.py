@@ -288,7 +288,8 @@ class Verbs(CommandTest):
             self.skipTest("no Python with matplotlib, netCDF4 and h5py")
         environment = {"TERRANE_PYTHON": python}
         self.terrane("plot", "output/f.nc", environment=environment)
-        self.terrane("plot", "output/f.nc", "--channels", "g_u", "-o", "g.svg", environment=environment)
+        said, _ = self.terrane("plot", "output/f.nc", "--channels", "g_u", "-o", "g.svg", environment=environment)
+        self.assertEqual(said, "wrote g.svg\n")
         self.terrane("plot", "output/m.h5", "--slice", "up=-1000", "-o", "m.png", environment=environment)
         for name in ("output/f.png", "m.png"):
             self.assertEqual((self.folder / name).read_bytes()[:8], b"\x89PNG\r\n\x1a\n")

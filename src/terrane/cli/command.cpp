@@ -264,7 +264,10 @@ void add_plot(CommandLine& line) {
       "  terrane plot output/model.nc --region 0,400,-50,50,-80,0 --limits 10,1000\n"
       "  terrane plot line.segy --wiggle\n"
       "Drawing needs Python with matplotlib, numpy and netCDF4; TERRANE_PYTHON names another Python.");
-  verb->callback([&line] { line.status = plot(line.picture); });
+  verb->callback([&line] {
+    line.status = plot(line.picture);
+    if (line.status == 0 && !line.picture.out.empty()) say("wrote {}\n", printable(line.picture.out));
+  });
 }
 
 void add_devices(CommandLine& line) {
