@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Rows of outside tests that once came out wrong, taken again: what is right, and what comes now.
 
-    benchmarks/accuracy/known_answers.py TERRANE [--only WORD] [--json FILE]
+    benchmarks/accuracy/known_answers.py TERRANE [--only WORD] [--json]
 
 Each row runs small jobs through the command and compares a number with its right value, which a closed form, a symmetry
 or another way to say the same problem gives; or it asks for the refusal or warning that belongs there. It takes half a
@@ -274,7 +274,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("terrane")
     parser.add_argument("--only", default="")
-    parser.add_argument("--json")
+    parser.add_argument("--json", action="store_true", help="print JSON in place of lines")
     options = parser.parse_args()
     terrane = str(Path(options.terrane).resolve())
     results, wrong = {}, 0
@@ -294,10 +294,11 @@ def main():
             came = float(f"{came:.6g}")
             good = abs(came - right) <= within * (abs(right) if right else 1)
         wrong += not good
-        print(f"{'right' if good else 'WRONG'}  {name}: {text}\n       right {right}, now {came}; at 0ccd7d9 {before}")
+        if not options.json:
+            print(f"{'right' if good else 'WRONG'}  {name}: {text}\n       right {right}, now {came}; at 0ccd7d9 {before}")
         results[name] = {"what": text, "right": right, "now": came, "at 0ccd7d9": before, "is right": good}
     if options.json:
-        Path(options.json).write_text(json.dumps(results, indent=1) + "\n")
+        print(json.dumps(results, indent=1))
     return 1 if wrong else 0
 
 
