@@ -307,6 +307,14 @@ class ContractTest(CommandTest):
                 _, message = self.terrane("check", job.name, expect=2)
                 self.assertRegex(message.splitlines()[0], r"job\.toml:\d+: model")
 
+    def test_TolerancesWithWhichSolversEndTooEarlyOrNeverAreRefused(self):
+        for physics in ("heat", "electric", "electromagnetic"):
+            job = self.job(physics)
+            for value in ("0.5", "1e-20"):
+                with self.subTest(f"{physics} {value}"):
+                    _, message = self.terrane("check", job.name, "--set", f"simulation.tolerance={value}", expect=2)
+                    self.assertIn(f"simulation.tolerance: {value} is not between 1e-14 and 0.01", message)
+
     def test_PlacesOutsideAreBlamedAtTheirKey(self):
         for physics, key, value, place in (
                 ("electromagnetic", "survey", "", "survey.file"),

@@ -72,7 +72,7 @@ struct Problem {
           "explicit, implicit (any step is stable; a system is solved), or auto.");
     field("boundary", p.boundary, one_of(boundary_names),
           "Faces of the box: insulated, or fixed at the surroundings' temperature.");
-    field("tolerance", p.tolerance, number(between(0, 1)),
+    field("tolerance", p.tolerance, number(Allowed{1e-14, 1e-2}),
           "Of the implicit solver: residual over right-hand side.");
   }
 
