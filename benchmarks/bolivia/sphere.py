@@ -383,7 +383,7 @@ def seismograms(arguments):
     rows = []
     for (name, *_), one in zip(places, east_north_up[:, :, keep]):
         rows.append({"station": name, "half_duration_s": half, "bottom_km": (arguments.bottom or EARTH) / 1e3,
-                     "largest_mm": round(1e3 * float(np.abs(one).max()), 3), "at_s": round(float(times[keep][-1] - begin), 1),
+                     "largest_mm": round(1e3 * float(np.linalg.norm(one, axis=0).max()), 3), "at_s": round(float(times[keep][-1] - begin), 1),
                      **{f"{axis}_mm": round(1e3 * float(x), 3) for axis, x in zip(("east", "north", "up"), one[:, -1])}})
     print(json.dumps(rows, indent=1))
 
