@@ -169,7 +169,7 @@ void bind_inversion(nb::module_& m) {
         [](const std::string& channel, double intensity, double inclination, double declination) {
           const auto& names = magnetic::channel_names;
           const auto found = std::find(names.begin(), names.end(), channel);
-          if (found == names.end())
+          if (found == names.end() || channel == "b_amplitude")  // which is no linear function of the model
             throw InputError("channels", "\"" + channel + "\" is not known", "Allowed: b_e, b_n, b_u, tmi.");
           const auto made = magnetic::observable(static_cast<magnetic::Channel>(found - names.begin()),
                                                  {intensity, inclination, declination});

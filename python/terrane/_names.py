@@ -12,11 +12,12 @@ GravityChannel = Literal[
     "g_zz", "g_ez", "g_nz", "gx", "gy", "gz", "gxx", "gyy", "gzz", "gxy", "gxz", "gyz", "xx", "yy", "zz", "xy", "xz", "yz"]
 GravityChannels = Union[GravityChannel, Sequence[GravityChannel]]
 #: Of magnetics, in all frames.
-MagneticChannel = Literal["b_e", "b_n", "b_u", "tmi", "bx", "by", "bz"]
+MagneticChannel = Literal["b_e", "b_n", "b_u", "tmi", "b_amplitude", "bx", "by", "bz"]
 MagneticChannels = Union[MagneticChannel, Sequence[MagneticChannel]]
 Units = Literal["geo", "si"]
 SampleName = Literal[
-    "gravity", "magnetic", "joint", "electric", "electromagnetic", "magnetotelluric", "acoustic", "traveltime"]
+    "gravity", "magnetic", "magnetization", "joint", "electric", "electromagnetic", "magnetotelluric", "acoustic",
+    "traveltime"]
 Method = Literal["auto", "direct", "lattice", "tree", "fmm"]
 Precision = Literal["double", "single"]
 Singular = Literal["nan", "mean", "outside", "inside"]

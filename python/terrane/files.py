@@ -100,7 +100,7 @@ def sample(name: SampleName, folder: Optional[Union[str, PathLike[str]]] = None)
 
     Parameters
     ----------
-    name : {"gravity", "magnetic", "joint", "electric", "electromagnetic", "magnetotelluric", "acoustic", "traveltime"}
+    name : {"gravity", "magnetic", "magnetization", "joint", "electric", "electromagnetic", "magnetotelluric", "acoustic", "traveltime"}
         Of what.
     folder : path, optional
         Where to: a new or an empty folder. By default a new folder for temporary files.

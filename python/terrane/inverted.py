@@ -38,7 +38,9 @@ class Inverted(Strict):
     ----------
     model : TensorMesh
         With the property that was found, SI, [up, north, east]: ``inverted.model.density``. In cells that took no part
-        it is NaN, or 0 of properties that are 0 where there is no rock, such as a density contrast.
+        it is NaN, or 0 of properties that are 0 where there is no rock, such as a density contrast. Of magnetizations of
+        any direction with their components, ``magnetization_east``, ``_north`` and ``_up``, as
+        :class:`terrane.magnetic.Simulation` takes them; their lengths, inclinations and declinations are in ``cells``.
     data : Result
         What the model gives at the stations, beside what was observed: of gravity ``g_u``, ``g_u_observed``,
         ``g_u_uncertainty`` and ``g_u_residual`` (observed − computed), all in the unit of the data. Its items are those
@@ -57,7 +59,7 @@ class Inverted(Strict):
     stopped : str
         Why it stopped: "converged", or what was in the way.
     property : str
-        What was found: "density", "susceptibility", "resistivity", "chargeability" or "velocity_p".
+        What was found: "density", "susceptibility", "magnetization", "resistivity", "chargeability" or "velocity_p".
     """
 
     model: TensorMesh
@@ -72,12 +74,13 @@ class Inverted(Strict):
         self.property = found["property"]
         self._columns: list[tuple[str, str, str, Floats]] = found["cells"]
         self.model = TensorMesh(found["easting"], found["northing"], found["up"])
-        self.cells = {name: values.reshape(self.model.shape) for name, _, _, values in self._columns[1:]}
-        values = self._columns[0][3].reshape(self.model.shape)
-        absent = next(absent for name, _, _, absent in _core.properties() if name == self.property)
-        if "active" in self.cells:
-            values = np.where(self.cells["active"] == 1, values, absent)
-        self.model[self.property] = values
+        absent = {name: value for name, _, _, value in _core.properties()}
+        of_model = [self.property] if self.property in absent else [f"{self.property}_{a}" for a in ("east", "north", "up")]
+        columns = {name: values.reshape(self.model.shape) for name, _, _, values in self._columns}
+        self.cells = {name: values for name, values in columns.items() if name not in of_model}
+        for name in of_model:
+            here = columns[name]
+            self.model[name] = np.where(self.cells["active"] == 1, here, absent[name]) if "active" in self.cells else here
         self.steps = _as_table(found["steps"])
         curve = found["curve"]
         if not len(curve["beta"]):  # of steps of Gauss and Newton, each has a β
@@ -176,7 +179,7 @@ class Inverted(Strict):
 
     def _rows(self) -> list[tuple[str, str]]:
         report = self.report
-        values = np.asarray(self.model[self.property])
+        values = np.asarray(self.cells[self.property] if self.property in self.cells else self.model[self.property])
         if "active" in self.cells:
             values = values[self.cells["active"] == 1]
         unit = self._columns[0][1]

@@ -27,7 +27,7 @@ class Simulation(simulation.Simulation):
     survey : Survey or mapping
         A mapping has the keys of the table [survey]; of a grid (region, shape, height) the result is on a grid.
     channels : names
-        ``b_e b_n b_u`` and ``tmi``, or the frame's own names.
+        ``b_e b_n b_u``, ``tmi`` and ``b_amplitude``, the strength of the anomalous field; or the frame's own names.
     main_field : (intensity, inclination, declination), optional
         nT, and degrees downward and east of north; the job file has them as three keys.
     anomaly : {"projection", "exact"}, optional

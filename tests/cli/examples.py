@@ -108,6 +108,36 @@ class Examples(ExampleTest):
                      f"mesh.file={layer}", "--set", f"model.file={layer}")
         self.compare(name, "continued.csv", 0.08)
 
+    def test_ADikeWithRemanenceIsFoundWithItsDirection(self):
+        """Magnetizations of any direction lie in the dike and have the direction of its rock; susceptibilities do not."""
+        def middle(rows, values):
+            weight = [value if value >= 0.5 * max(values) else 0 for value in values]
+            return [sum(w * (low + high) / 2 for w, low, high in zip(weight, rows[a], rows[b])) / sum(weight)
+                    for a, b in (SIDES[:2], SIDES[2:4], SIDES[4:])]
+
+        def invert(*words):
+            self.terrane("invert", EXAMPLES / "40_remanent_dike/job.toml", "--output", self.folder / "output", *words)
+            return self.rows(self.folder / "output/magnetization.csv")
+
+        promised = {row["model"]: row for row in csv.DictReader(open(EXAMPLES / "40_remanent_dike/expected.csv", encoding="utf-8"))}
+        rows = invert()
+        vectors = [rows[f"magnetization_{axis}"] for axis in ("east", "north", "up")]
+        found = {"magnetization": middle(rows, [norm(*v) for v in zip(*vectors)])}
+        moment = [sum(values) for values in vectors]
+        inclination, declination = math.radians(-20), math.radians(115)
+        truth = (math.cos(inclination) * math.sin(declination), math.cos(inclination) * math.cos(declination),
+                 -math.sin(inclination))
+        angle = math.degrees(math.acos(sum(a * b for a, b in zip(moment, truth)) / norm(*moment)))
+        self.assertLess(angle, 7)
+        rows = invert("--set", 'simulation.property="susceptibility"')
+        found["susceptibility"] = middle(rows, rows["susceptibility"])
+        self.assertLess(min(rows["susceptibility"]), -max(rows["susceptibility"]))
+        for model, centre in found.items():
+            for value, axis in zip(centre, ("easting", "northing", "up")):
+                self.assertAlmostEqual(value, float(promised[model][axis]), delta=5, msg=model)
+        off = {model: norm(*(a - b for a, b in zip(centre, (-20, 0, -180)))) for model, centre in found.items()}
+        self.assertGreater(off["susceptibility"], 2 * off["magnetization"])
+
     def test_OnePrismAgreesWithFiftyDigits(self):
         self.run_example("01_one_prism")
         self.compare("01_one_prism", "one_prism.csv", 1e-14)

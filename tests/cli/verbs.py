@@ -84,7 +84,7 @@ class Verbs(CommandTest):
         _, message = self.terrane("new", "inversion", "--of", "electrc", expect=2)
         self.assertIn('Did you mean "electric"?', message)
         known = re.search("Allowed: (.*)\\.", message).group(1).split(", ")
-        self.assertEqual(set(known), {"gravity", "magnetic", "joint", "electric", "electromagnetic", "magnetotelluric",
+        self.assertEqual(set(known), {"gravity", "magnetic", "magnetization", "joint", "electric", "electromagnetic", "magnetotelluric",
                                       "acoustic", "traveltime"})
         for name in known:
             (self.folder / name).mkdir()

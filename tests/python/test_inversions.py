@@ -277,3 +277,38 @@ def test_the_job_beside_a_line_from_python_finds_the_same_bits(line_from_python,
     script = terrane.TensorMesh.read(output / "model.nc")
     for of_job, of_script in ((job.model.easting, script.easting), (job.model.resistivity, script.resistivity)):
         assert_array_equal(of_job, of_script)
+
+
+def test_magnetizations_of_any_direction_come_as_a_model_that_magnetics_takes():
+    e, n, u = _stations()
+    truth = terrane.TensorMesh.regular([-300, 300, -300, 300, -300, 0], shape=(12, 12, 6))
+    direction = np.array([0.6, -0.64, 0.48])
+    for axis, size in zip(("east", "north", "up"), 2 * direction):
+        values = np.zeros(truth.shape)
+        values[3:5, 5:7, 5:7] = size
+        truth[f"magnetization_{axis}"] = values
+    field = {"main_field": (50_000, 60, 0), "channels": ["tmi", "b_amplitude"]}
+    survey = terrane.Survey(e, n, 30.0)
+    result = terrane.magnetic.Simulation(truth, survey, **field).run()
+    survey.set_column("tmi_observed", result["tmi"].values.ravel(), "nT")
+    survey.set_column("b_amplitude_observed", result["b_amplitude"].values.ravel(), "nT")
+    keys = {"physics": "magnetic", "inclination": 60, "floor": 3.0, "channels": ["tmi"]}
+    found = Inversion(_mesh(), survey, property="magnetization", norms=[0, 1, 1, 1], **keys).run()
+    assert found.property == "magnetization" and found.report.converged
+    assert [name for name in found.report if name.startswith("chi_squared")] == ["chi_squared_tmi"]
+    m = np.array([found.model[f"magnetization_{axis}"] for axis in ("east", "north", "up")])
+    assert_allclose(np.linalg.norm(m, axis=0), found.cells["magnetization"], rtol=1e-12)
+    moment = m.sum(axis=(1, 2, 3))
+    assert moment @ direction / np.linalg.norm(moment) > np.cos(np.radians(10))
+    again = terrane.magnetic.Simulation(found.model, survey, main_field=(50_000, 60, 0)).run()
+    assert_allclose(again["tmi"].values.ravel(), found["tmi"].values.ravel(), atol=1e-3)
+    assert "magnetization" in repr(found)
+    with pytest.raises(terrane.errors.InputError, match="vector in each cell"):
+        Inversion(_mesh(), survey, property="magnetization", lower=0, **keys).check()
+    strengths = Inversion(_mesh(), survey, lower=0, **{**keys, "channels": ["b_amplitude"]}).run()
+    assert strengths.report.chi_squared_b_amplitude < 1.1
+    east = (np.arange(12) - 5.5) * 50
+    weight = strengths.model.susceptibility.sum(axis=(0, 1))
+    assert abs((weight * east).sum() / weight.sum()) < 40
+    with pytest.raises(terrane.errors.InputError, match="amplitudes are not linear"):
+        Inversion(_mesh(), survey, norms=[0, 2, 2, 2], **{**keys, "channels": ["b_amplitude"]}).check()

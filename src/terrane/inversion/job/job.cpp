@@ -11,6 +11,7 @@
 #include "terrane/inversion/loop/invert.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/mesh/companion.hpp"
+#include "terrane/model/properties.hpp"
 #include "terrane/simulation/describe.hpp"
 #include "terrane/simulation/sharing.hpp"
 #include "terrane/simulation/write_result.hpp"
@@ -19,6 +20,11 @@ namespace terrane::inversion {
 
 MemoryBudget Dependence::budget(const Runtime& runtime) const {
   return runtime.memory > 0 ? MemoryBudget{runtime.memory} : memory_;
+}
+
+std::string Dependence::unit() const {
+  const auto quantity = property_kind(property()).quantity;
+  return quantity == Quantity::dimensionless ? "1" : std::string(si_unit(quantity));
 }
 
 void Dependence::require_memory(const Runtime& runtime, const std::string& what) const {
@@ -302,7 +308,8 @@ Result InversionJob::finish(Outcome outcome, const Runtime& runtime) {
   if (problem().forward)
     report.add("forwards", std::uint64_t(found.forwards), "", "computed", of_->computed());
   of_->report_before(report);
-  report_outcome(report, problem(), settings(), found, of_->property(), of_->values(found.model));
+  report_outcome(report, problem(), settings(), found,
+                 {of_->property(), of_->unit(), of_->values(found.model)});
   of_->report_after(report);
   fill(result);
   of_->release(runtime);
@@ -329,7 +336,8 @@ void InversionJob::fill(Result& result) const {
 }
 
 std::vector<Column> InversionJob::cells() const {
-  auto columns = cell_columns(problem(), settings(), outcome(), of_->property(), of_->values(outcome().model),
+  auto columns = cell_columns(problem(), settings(), outcome(),
+                              {of_->property(), of_->unit(), of_->values(outcome().model)},
                               of_->values(outcome().apart));
   of_->complete_cells(columns);
   return columns;

@@ -44,7 +44,9 @@ class Dependence {
   // ---- names and descriptions, for files and users ----
   virtual std::string title() const = 0;     ///< "inversion of gravity"
   virtual std::string property() const = 0;  ///< the property that is inverted for, "density"
-  /// The property [active] in SI units: the model itself or, if this is a logarithm, its exponential.
+  virtual std::string unit() const;          ///< unit of values(): "kg/m3"; of numbers "1"
+  /// The property [active] in SI units: the model itself or, if this is a logarithm, its exponential; of
+  /// vectors their lengths.
   virtual std::vector<double> values(const std::vector<double>& model) const { return model; }
   virtual void describe_into(RunFacts& facts, const Runtime& runtime) const = 0;
   /// What the forward computation computes, "gathers of 7 models"; empty if data are a linear function of the
@@ -78,8 +80,8 @@ class Dependence {
   virtual void release(const Runtime& /*runtime*/) {}
   /// After make(): everything that determines the bits of the model, except data and settings.
   virtual Fingerprint fingerprint(const Runtime& runtime) const = 0;
-  /// Whether this model can take part in a joint inversion.
-  virtual bool joins() const { return true; }
+  /// Why this model cannot be found together with others; empty if it can.
+  virtual std::string why_alone() const { return {}; }
 
   // ---- errors of the mesh, if accuracy_ asks for them; called after make() ----
   /// The data F [rows] of a model on a changed mesh: with cells factor[axis] times as wide along each axis
@@ -138,7 +140,7 @@ class InversionJob final : public Simulation {
   const JointSettings& joint() const { return of_->joint_; }
   /// The key inversion.rocks, in the units of the model.
   const std::optional<TwoRocks>& rocks() const { return of_->rocks_; }
-  bool joins() const { return of_->joins(); }
+  std::string why_alone() const { return of_->why_alone(); }
   bool states_errors() const { return of_->accuracy_.states_errors(); }
 
   Plan check(const Runtime& runtime = {}) override;

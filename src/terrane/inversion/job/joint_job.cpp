@@ -210,9 +210,8 @@ void join(const std::vector<Member>& members, std::optional<double> coupling) {
   for (const auto& member : members) {
     auto* inversion = dynamic_cast<InversionJob*>(member.job->simulation.get());
     if (inversion == nullptr) throw InputError(member.where, "the job has no table [inversion]");
-    if (!inversion->joins())
-      throw InputError(member.where, "velocities of waves are not found together with other models",
-                       "Invert the waves in a job of their own.");
+    if (const auto why = inversion->why_alone(); !why.empty())
+      throw InputError(member.where, why, "Invert these data in a job of their own.");
     if (inversion->states_errors())
       throw InputError(member.where, "models found together count no errors of their meshes",
                        "Leave simulation.verify out.");

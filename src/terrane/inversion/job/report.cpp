@@ -5,12 +5,11 @@
 #include <algorithm>
 
 #include "terrane/base/units.hpp"
-#include "terrane/model/properties.hpp"
 
 namespace terrane::inversion {
 
 void report_outcome(Report& report, const Problem& problem, const Settings& settings, const Outcome& outcome,
-                    const std::string& property, const std::vector<double>& values) {
+                    const FoundProperty& property) {
   for (const auto& i : outcome.iterations) {  // the report shows a few iterations; result files contain all
     if (i.what == "lanczos" && i.number % 10 != 0 && &i != &outcome.iterations.back()) continue;
     report.notes.push_back(
@@ -46,11 +45,11 @@ void report_outcome(Report& report, const Problem& problem, const Settings& sett
   else
     report.add("weighting", std::string(weighting_names[static_cast<std::size_t>(settings.weighting)]), "",
                "weights");
-  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  const auto [least, most] = std::minmax_element(property.values.begin(), property.values.end());
   report.add("model_least", *least);
-  const std::string unit(si_unit(property_kind(property).quantity));
   report.add("model_most", *most, "", "model",
-             fmt::format("{} {:.5g} … {:.5g}{}", property, *least, *most, unit == "1" ? "" : ' ' + unit));
+             fmt::format("{} {:.5g} … {:.5g}{}", property.name, *least, *most,
+                         property.unit == "1" ? "" : ' ' + property.unit));
   if (problem.bounds.any())
     report.add("on_bounds", std::uint64_t{outcome.on_bounds}, "", "on bounds",
                fmt::format("{} cells", grouped(outcome.on_bounds)));
@@ -80,24 +79,22 @@ void add_attributes(Result& result, const Outcome& outcome) {
 }
 
 std::vector<Column> cell_columns(const Problem& problem, const Settings& settings, const Outcome& outcome,
-                                 const std::string& property, const std::vector<double>& values,
-                                 const std::vector<double>& apart) {
-  const auto& kind = property_kind(property);
+                                 const FoundProperty& property, const std::vector<double>& apart) {
+  const auto& [name, unit, values] = property;
   const auto whole = [&](const std::vector<double>& of_active) {
     if (of_active.empty() || problem.active.empty()) return of_active;
     std::vector<double> all(problem.mesh.size());  // inactive cells have 0
     for (std::size_t c = 0; c < of_active.size(); ++c) all[problem.active[c]] = of_active[c];
     return all;
   };
-  const std::string unit(kind.quantity == Quantity::dimensionless ? "1" : si_unit(kind.quantity));
   std::vector<Column> columns{
-      {property, unit, "found by inversion", whole(values)},
+      {name, unit, "found by inversion", whole(values)},
       {"weight", "1", "weight of the cell in the model's norm", whole(outcome.weight)}};
   if (!problem.active.empty())
     columns.push_back({"active", "1", "1 where the cell takes part",
                        whole(std::vector<double>(problem.active.size(), 1.0))});
   if (!apart.empty())
-    columns.push_back({property + "_apart", unit, "found from its own data alone", whole(apart)});
+    columns.push_back({name + "_apart", unit, "found from its own data alone", whole(apart)});
   if (!outcome.sensitivity.empty())
     columns.push_back({"sensitivity", "1",
                        "how much data, in their uncertainties, change with a unit of volume of the cell "
@@ -105,7 +102,7 @@ std::vector<Column> cell_columns(const Problem& problem, const Settings& setting
                        whole(outcome.sensitivity)});
   if (settings.posterior) {
     columns.push_back(
-        {property + "_deviation", unit, "standard deviation of the posterior", whole(outcome.deviation)});
+        {name + "_deviation", unit, "standard deviation of the posterior", whole(outcome.deviation)});
     columns.push_back({"resolution", "1", "part of a change of the cell alone that the model would show",
                        whole(outcome.resolution)});
   }

@@ -15,10 +15,15 @@ namespace terrane::inversion {
 
 inline constexpr std::array<std::string_view, 4> weighting_names{"none", "depth", "distance", "sensitivity"};
 
-/// Adds the outcome to the report. property, values: name and values [active] of the model's property, in the
-/// units that users see
+/// What an inversion has found, as users see it.
+struct FoundProperty {
+  std::string name, unit;      ///< "1": a number without a unit
+  std::vector<double> values;  ///< [active]
+};
+
+/// Adds the outcome to the report.
 void report_outcome(Report& report, const Problem& problem, const Settings& settings, const Outcome& outcome,
-                    const std::string& property, const std::vector<double>& values);
+                    const FoundProperty& property);
 
 /// Adds the table of iterations, the curve of φ_d and φ_m, and the misfits as attributes; nothing if there is
 /// no outcome yet.
@@ -26,10 +31,9 @@ void add_attributes(Result& result, const Outcome& outcome);
 
 /// Columns for all cells of the mesh: the model, weights, which cells are active, and standard deviations.
 /// Columns that were not computed are omitted. apart: after a joint inversion, the model from its own data
-/// alone, in the format of `values`
+/// alone, in the format of property.values
 std::vector<Column> cell_columns(const Problem& problem, const Settings& settings, const Outcome& outcome,
-                                 const std::string& property, const std::vector<double>& values,
-                                 const std::vector<double>& apart);
+                                 const FoundProperty& property, const std::vector<double>& apart);
 
 /// Adds everything that determines the bits of the model, except data and operator.
 void add_settings(Fingerprint& fingerprint, const Problem& problem, const Settings& settings);

@@ -78,7 +78,9 @@ constexpr Key keys_of_inversion[] = {
      "apparent resistivities, for chargeabilities 0, for electromagnetic fields and waves [model]. For a "
      "least-squares migration it is the change of velocity."},
     {"start", "property or path", "none",
-     "Starting model of resistivities and velocities, if it is not the reference."},
+     "Starting model of resistivities and velocities, if it is not the reference; with amplitudes of "
+     "magnetic fields "
+     "of the susceptibilities, if it is not the uniform one that fits best."},
     {"observed", "path", "none",
      "Of electromagnetic fields: what was measured, a table as a run writes it, with the columns source, "
      "frequency, receiver and of each component e_e_real, e_e_imag and, where they are known, "
@@ -110,7 +112,9 @@ constexpr Key keys_of_inversion[] = {
      "the resistances.",
      ""},
     {"most_steps", "count", "30",
-     "For resistivities and velocities: largest number of Gauss-Newton steps; 5 to 10 are usual."},
+     "For resistivities, velocities and amplitudes of magnetic fields: largest number of Gauss-Newton steps; "
+     "5 to 10 "
+     "are usual."},
     {"most_products", "count", "none",
      "For waves: largest number of products with J and its transpose in a least-squares migration, or in "
      "each descent of a Gauss-Newton step, which has one descent, and up to three with bounds or near its "
@@ -125,7 +129,7 @@ constexpr Key keys_of_inversion[] = {
      "is stable, 1.37 times the largest of the starting model."},
     {"norms", "list of 4 numbers", "[2, 2, 2, 2]",
      "p of smallness and of flatness along easting, northing and up, from 0 to 2; below 2 bodies become "
-     "compact."},
+     "compact. Of magnetizations the norms are of lengths, whatever the direction."},
     {"epsilon", "number", "0.02",
      "ε of compact norms, as a fraction of the largest value of the smooth model."},
     {"topography", "path or length", "none",

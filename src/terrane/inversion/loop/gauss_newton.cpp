@@ -168,8 +168,9 @@ void Steps::prepare() {
     linear.g = here_.jacobian;
     out_.weight = cell_weights(linear, settings_, out_.z0);
   }
-  regulariser_ = std::make_unique<Regulariser>(p.mesh, p.active, settings_.alphas, out_.weight,
-                                               settings_.weights_in_gradients, settings_.threads);
+  regulariser_ =
+      std::make_unique<Regulariser>(p.mesh, p.active, settings_.alphas, out_.weight,
+                                    settings_.weights_in_gradients, settings_.threads, p.components);
   if (p.weights) regulariser_->weigh(*p.weights);
   centre_ = centre_of(p, settings_, reference_, *regulariser_);
   out_.phi_d = misfit();
@@ -429,7 +430,7 @@ void Steps::take_best() {
 void Steps::tell_sensitivity() {
   if (!here_.jacobian || !here_.jacobian->has_quick_diagonal()) return;
   std::vector<double> volume;
-  for (std::size_t c = 0; c < problem_.columns(); ++c)
+  for (std::size_t c = 0; c < problem_.cells(); ++c)
     volume.push_back(problem_.mesh.prism(problem_.active.empty() ? c : problem_.active[c]).volume());
   out_.sensitivity = sensitivity_per_volume(*here_.jacobian, deviation_, volume);
 }

@@ -174,8 +174,9 @@ void Run::prepare() {
     deviation_[i] = std::isnan(p.data[i]) ? 0 : 1 / p.sigma[i];
   trust_.assign(deviation_.size(), 1.0);
   out_.weight = cell_weights(p, settings_, out_.z0);
-  regulariser_ = std::make_unique<Regulariser>(p.mesh, p.active, settings_.alphas, out_.weight,
-                                               settings_.weights_in_gradients, settings_.threads);
+  regulariser_ =
+      std::make_unique<Regulariser>(p.mesh, p.active, settings_.alphas, out_.weight,
+                                    settings_.weights_in_gradients, settings_.threads, p.components);
   if (p.weights) regulariser_->weigh(*p.weights);
   if (settings_.device.has_own_memory()) regulariser_->move_to(settings_.device);
   centre_ = centre_of(p, settings_, reference_, *regulariser_);

@@ -9,6 +9,13 @@
 
 namespace terrane::inversion {
 
+std::vector<double> lengths_of(std::span<const double> model, std::size_t components) {
+  const std::size_t cells = model.size() / components;
+  std::vector<double> made(model.begin(), model.begin() + static_cast<std::ptrdiff_t>(cells));
+  for (std::size_t c = cells; c < model.size(); ++c) made[c % cells] = std::hypot(made[c % cells], model[c]);
+  return made;
+}
+
 std::vector<double> cell_weights(const Problem& p, const Settings& settings, double& z0) {
   if (!p.own_weight.empty()) return p.own_weight;
   switch (settings.weighting) {
@@ -20,7 +27,7 @@ std::vector<double> cell_weights(const Problem& p, const Settings& settings, dou
     case Weighting::sensitivity: {
       std::vector<double> weight(p.sigma.size()), volume;
       for (std::size_t i = 0; i < weight.size(); ++i) weight[i] = std::isnan(p.data[i]) ? 0 : 1 / p.sigma[i];
-      for (std::size_t c = 0; c < p.g->columns(); ++c)
+      for (std::size_t c = 0; c < p.cells(); ++c)
         volume.push_back(p.mesh.prism(p.active.empty() ? c : p.active[c]).volume());
       return sensitivity_weights(*p.g, weight, volume);
     }
@@ -41,13 +48,14 @@ std::vector<double> cell_weights(const Problem& p, const Settings& settings, dou
           if (distance(s) < distance(nearest)) nearest = s;
         std::vector<double> row(p.g->columns());
         p.g->row(nearest, row);
+        row = lengths_of(row, p.components);
         z0 = fit_z0(p.mesh, p.active, row, p.easting[nearest], p.northing[nearest], settings.exponent,
                     p.ground);
       }
       return depth_weights(p.mesh, p.active, z0, settings.exponent, p.ground);
     }
   }
-  return std::vector<double>(p.g->columns(), 1.0);
+  return std::vector<double>(p.cells(), 1.0);
 }
 
 void show_nearness(Progress* progress, const Outcome& out) {

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,10 @@ namespace terrane::inversion {
 struct Problem {
   TensorMesh mesh;
   std::vector<std::uint32_t> active;  ///< cells of the mesh, ascending; empty: all
-  std::vector<double> ground;         ///< fraction of each cell of the mesh below the ground; empty: all 1
-  std::string ground_key;             ///< the key that gives the ground, "job.toml:14: model.topography"
+  /// Numbers in each cell: 1, or 3 if the model is a vector: all first components, all second, all third.
+  std::size_t components = 1;
+  std::vector<double> ground;  ///< fraction of each cell of the mesh below the ground; empty: all 1
+  std::string ground_key;      ///< the key that gives the ground, "job.toml:14: model.topography"
   std::shared_ptr<const solve::LinearOperator> g;
   std::shared_ptr<const Forward> forward;  ///< in place of g, if data depend non-linearly on the model
   std::vector<double> start;  ///< [active], with `forward`: the first model; empty: the reference
@@ -42,6 +45,7 @@ struct Problem {
   bool defined() const { return g != nullptr || forward != nullptr; }
   std::size_t rows() const { return forward ? forward->rows() : g->rows(); }
   std::size_t columns() const { return forward ? forward->columns() : g->columns(); }
+  std::size_t cells() const { return columns() / components; }
 };
 
 enum class Weighting { none, depth, distance, sensitivity };
@@ -102,7 +106,7 @@ struct Iteration {
 };
 
 struct Outcome {
-  std::vector<double> model;      ///< [active]
+  std::vector<double> model;      ///< [active], of vectors [3, active]
   std::vector<double> predicted;  ///< [rows] G m, plus the trend if one was asked for
   std::vector<double> trend;      ///< [rows]; empty unless asked for
   std::vector<double> trust;      ///< [rows] ω of Huber's norm, below 1 for outliers; empty unless asked for
@@ -161,6 +165,9 @@ struct Outcome {
 /// exclude the reference, or data have a sign that no model within the bounds can produce. invert() calls it
 /// first.
 void check(const Problem& problem, const Settings& settings);
+
+/// The length of the model's vector in each cell, [active]; of one component the model itself.
+std::vector<double> lengths_of(std::span<const double> model, std::size_t components);
 
 /// The weights w of the cells; z0: gets z₀ if it was fitted.
 std::vector<double> cell_weights(const Problem& problem, const Settings& settings, double& z0);

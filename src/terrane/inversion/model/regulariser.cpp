@@ -27,7 +27,8 @@ std::array<std::vector<double>, 3> widths_of(const TensorMesh& mesh) {
 }  // namespace
 
 Regulariser::Regulariser(const TensorMesh& mesh, std::vector<std::uint32_t> active, const Alphas& alphas,
-                         std::vector<double> weight, bool weights_in_gradients, int threads)
+                         std::vector<double> weight, bool weights_in_gradients, int threads,
+                         std::size_t components)
     : n_{mesh.n_east(), mesh.n_north(), mesh.n_up()},
       step_{1, mesh.n_east(), mesh.n_east() * mesh.n_north()},
       h_(widths_of(mesh)),
@@ -36,6 +37,7 @@ Regulariser::Regulariser(const TensorMesh& mesh, std::vector<std::uint32_t> acti
       weight_(std::move(weight)),
       weights_in_gradients_(weights_in_gradients),
       threads_(threads),
+      components_(components),
       inverse_(h_, {alphas.smallness, alphas.flatness[0], alphas.flatness[1], alphas.flatness[2]}, threads) {
   const std::size_t cells = mapped() ? active_.size() : mesh.size();
   if (weight_.empty()) weight_.assign(cells, 1.0);
@@ -118,6 +120,11 @@ void Regulariser::for_cells(const Body& body) const {
 void Regulariser::apply(std::span<const double> v, std::span<double> out) const {
   if (v.size() != size() || out.size() != size())
     throw ShapeError("regulariser", "vectors of another length");
+  for (std::size_t n = 0; n < components_; ++n) apply_to_one(component(v, n), component(out, n));
+  for (const auto& one : couplings_) one->add_apply(v, out);
+}
+
+void Regulariser::apply_to_one(std::span<const double> v, std::span<double> out) const {
   auto u = on_mesh(v);
   std::vector<double> made(u.size());
   const bool inside = weights_in_gradients_;
@@ -140,31 +147,36 @@ void Regulariser::apply(std::span<const double> v, std::span<double> out) const 
     made[cell] = inside ? w * (small + flat) : w * w * small + flat;
   });
   to_active(made, out);
-  for (const auto& one : couplings_) one->add_apply(v, out);
 }
 
 void Regulariser::apply_smallness(std::span<const double> v, std::span<double> out) const {
-  for (std::size_t c = 0; c < size(); ++c) {
-    out[c] = alphas_.smallness * volume_[c] * weight_[c] * weight_[c] * v[c];
-    if (factors_) out[c] *= (*factors_)[0][mapped() ? active_[c] : c];
+  for (std::size_t n = 0; n < components_; ++n) {
+    const auto from = component(v, n);
+    const auto to = component(out, n);
+    for (std::size_t c = 0; c < cells(); ++c) {
+      to[c] = alphas_.smallness * volume_[c] * weight_[c] * weight_[c] * from[c];
+      if (factors_) to[c] *= (*factors_)[0][mapped() ? active_[c] : c];
+    }
   }
 }
 
 Terms Regulariser::terms(std::span<const double> u, std::span<const double> small) const {
-  auto whole = on_mesh(u);
-  if (weights_in_gradients_)
-    for (std::size_t c = 0; c < whole.size(); ++c) whole[c] *= whole_weight_[c];
   std::array<std::vector<double>, 3> layers;  // sums over each layer, which are then added in the order of
                                               // layers
   for (auto& sums : layers) sums.assign(n_[2], 0.0);
-  for_cells([&](std::size_t cell, const std::array<std::size_t, 3>& place) {
-    for (std::size_t a = 0; a < 3; ++a) {
-      const double factor = face(a, cell, place);
-      if (factor == 0) continue;
-      const double difference = whole[cell + step_[a]] - whole[cell];
-      layers[a][place[2]] += factor * difference * difference;
-    }
-  });
+  for (std::size_t n = 0; n < components_; ++n) {
+    auto whole = on_mesh(component(u, n));
+    if (weights_in_gradients_)
+      for (std::size_t c = 0; c < whole.size(); ++c) whole[c] *= whole_weight_[c];
+    for_cells([&](std::size_t cell, const std::array<std::size_t, 3>& place) {
+      for (std::size_t a = 0; a < 3; ++a) {
+        const double factor = face(a, cell, place);
+        if (factor == 0) continue;
+        const double difference = whole[cell + step_[a]] - whole[cell];
+        layers[a][place[2]] += factor * difference * difference;
+      }
+    });
+  }
   Terms terms;
   for (std::size_t a = 0; a < 3; ++a) terms.flatness[a] = alphas_.flatness[a] * solve::tree_sum(layers[a]);
   const auto own = small.empty() ? u : small;
@@ -190,20 +202,23 @@ void Regulariser::diagonal(std::span<double> out) const {
     }
     made[cell] = w * w * small + (weights_in_gradients_ ? w * w : 1) * flat;
   });
-  to_active(made, out);
+  for (std::size_t n = 0; n < components_; ++n) to_active(made, component(out, n));
   for (const auto& one : couplings_) one->add_diagonal(out);
 }
 
 void Regulariser::precondition(std::span<double> v) const {
-  for (std::size_t c = 0; c < size(); ++c) v[c] /= weight_[c];
-  if (mapped()) {
-    auto whole = on_mesh(v);
-    inverse_.apply(whole);
-    to_active(whole, v);
-  } else {
-    inverse_.apply(v);
+  for (std::size_t n = 0; n < components_; ++n) {
+    const auto one = component(v, n);
+    for (std::size_t c = 0; c < cells(); ++c) one[c] /= weight_[c];
+    if (mapped()) {
+      auto whole = on_mesh(one);
+      inverse_.apply(whole);
+      to_active(whole, one);
+    } else {
+      inverse_.apply(one);
+    }
+    for (std::size_t c = 0; c < cells(); ++c) one[c] /= weight_[c];
   }
-  for (std::size_t c = 0; c < size(); ++c) v[c] /= weight_[c];
 }
 
 /// Solves R x = v by conjugate gradients with the preconditioner S:
@@ -248,10 +263,15 @@ std::size_t longest(const std::array<std::size_t, 3>& n) {
 }  // namespace
 
 void Regulariser::diagonal_of_inverse(std::span<double> out) const {
+  const auto first = component(out, 0);
+  const auto to_others = [&] {
+    for (std::size_t n = 1; n < components_; ++n)
+      std::copy(first.begin(), first.end(), component(out, n).begin());
+  };
   if (exact()) {
-    inverse_.diagonal(out);
-    for (std::size_t c = 0; c < size(); ++c) out[c] /= weight_[c] * weight_[c];
-    return;
+    inverse_.diagonal(first);
+    for (std::size_t c = 0; c < cells(); ++c) first[c] /= weight_[c] * weight_[c];
+    return to_others();
   }
   if (!couplings_.empty())
     throw InputError("inversion.posterior", "the model is coupled to others",
@@ -261,10 +281,11 @@ void Regulariser::diagonal_of_inverse(std::span<double> out) const {
   for (std::size_t cell = 0; cell < place.size(); ++cell)
     if (whole_weight_[cell] != 0) place[cell] = count[cell / step_[along] % layers]++;
   const auto found = solve::diagonal_of_inverse(in_layers(along, place), threads_);
-  for (std::size_t c = 0; c < size(); ++c) {
+  for (std::size_t c = 0; c < cells(); ++c) {
     const std::size_t cell = mapped() ? active_[c] : c;
-    out[c] = found[cell / step_[along] % layers][place[cell]];
+    first[c] = found[cell / step_[along] % layers][place[cell]];
   }
+  to_others();
 }
 
 /// R as a matrix of layers along an axis.  place: index of each cell within its layer
@@ -274,7 +295,7 @@ solve::LayeredMatrix Regulariser::in_layers(std::size_t along,
   made.layers.resize(n_[along]);
   std::vector<double> own(size());
   diagonal(own);
-  const auto whole = on_mesh(own);
+  const auto whole = on_mesh(component(std::span<const double>(own), 0));
   for (std::size_t cell = 0; cell < whole.size(); ++cell) {
     if (whole_weight_[cell] == 0) continue;
     const std::array<std::size_t, 3> at{cell % n_[0], cell / n_[0] % n_[1], cell / step_[2]};
@@ -308,6 +329,16 @@ double Regulariser::bytes_on_device(const TensorMesh& mesh) {
 }
 
 Factors Regulariser::magnitudes(std::span<const double> u) const {
+  auto all = magnitudes_of_one(component(u, 0));
+  for (std::size_t n = 1; n < components_; ++n) {
+    const auto one = magnitudes_of_one(component(u, n));
+    for (std::size_t t = 0; t < all.size(); ++t)
+      for (std::size_t c = 0; c < all[t].size(); ++c) all[t][c] = std::hypot(all[t][c], one[t][c]);
+  }
+  return all;
+}
+
+Factors Regulariser::magnitudes_of_one(std::span<const double> u) const {
   const auto whole = on_mesh(u);
   auto in_differences = whole;
   for (std::size_t c = 0; c < whole.size() && weights_in_gradients_; ++c)

@@ -9,6 +9,10 @@
 // weights_in_gradients = false the differences are of u instead of w u, and a face has the weight ½ (w²_{j−}
 // + w²_{j+}), as in SimPEG.
 //
+// A model may be a vector in each cell (components = 3): all first components, then all second, then all
+// third. φ_m is then the sum over the components, and the arguments of norms (magnitudes()) are the lengths
+// of u and of its differences, so that no direction is preferred.
+//
 // If all cells of the mesh are active and weights are inside the differences, R = w R₀ w has an exact inverse
 // (solve/matrices/kronecker.hpp). Otherwise R x = v is solved by conjugate gradients, preconditioned by that
 // inverse restricted to the active cells: 6 to 25 steps to 1e-6, hardly more on finer meshes.
@@ -58,10 +62,11 @@ using Factors = std::array<std::vector<double>, 4>;
 
 class Regulariser {
  public:
-  /// active: cells of the mesh, ascending; empty: all; weight: [active], above zero; empty: 1. Throws
-  /// InputError, ShapeError.
+  /// active: cells of the mesh, ascending; empty: all; weight: [active], above zero; empty: 1; components:
+  /// numbers in each cell. Throws InputError, ShapeError.
   Regulariser(const TensorMesh& mesh, std::vector<std::uint32_t> active, const Alphas& alphas,
-              std::vector<double> weight = {}, bool weights_in_gradients = true, int threads = 0);
+              std::vector<double> weight = {}, bool weights_in_gradients = true, int threads = 0,
+              std::size_t components = 1);
 
   /// Moves the exact inverse to a device, which applies it from now on. device: a result of resolve(), not
   /// the CPU. Throws MemoryError.
@@ -69,7 +74,9 @@ class Regulariser {
   /// Number of bytes that the inverse needs on a device.
   static double bytes_on_device(const TensorMesh& mesh);
 
-  std::size_t size() const { return weight_.size(); }
+  /// size(): length of a model, components times cells
+  std::size_t size() const { return components_ * cells(); }
+  std::size_t cells() const { return weight_.size(); }
   int threads() const { return threads_; }
   const Alphas& alphas() const { return alphas_; }
   /// weight(): w of the cells; volume(): their volumes, m³; both [active].
@@ -107,15 +114,22 @@ class Regulariser {
   /// Adds to R the forms that couple the model to others; terms() does not include them.
   void couple(Couplings couplings) { couplings_ = std::move(couplings); }
   /// magnitudes(): the arguments x of the norms, in the order of Factors: u in cells; at faces the
-  /// differences of u, or of w u with weights_in_gradients, divided by δ; NaN where there is no cell or face.
-  /// measures(): the weights v of these arguments (sparse.hpp): w² V for cells; A δ for faces, times w² of
-  /// the face if the differences are those of u; they include the factors of weigh().
+  /// differences of u, or of w u with weights_in_gradients, divided by δ; of vectors their lengths; NaN where
+  /// there is no cell or face. measures(): the weights v of these arguments (sparse.hpp): w² V for cells; A δ
+  /// for faces, times w² of the face if the differences are those of u; they include the factors of weigh().
   Factors magnitudes(std::span<const double> u) const;
   Factors measures() const;
 
  private:
   bool mapped() const { return !active_.empty(); }
   solve::LayeredMatrix in_layers(std::size_t along, const std::vector<std::uint32_t>& place) const;
+  /// One component of a model, [active].
+  template <class T>
+  std::span<T> component(std::span<T> v, std::size_t which) const {
+    return v.subspan(which * cells(), cells());
+  }
+  void apply_to_one(std::span<const double> v, std::span<double> out) const;
+  Factors magnitudes_of_one(std::span<const double> u) const;
   std::vector<double> on_mesh(std::span<const double> v) const;
   void to_active(std::span<const double> whole, std::span<double> out) const;
   /// A/δ (area divided by distance of centres) of the face at the upper side of `cell` along an axis, times
@@ -133,6 +147,7 @@ class Regulariser {
   std::vector<double> whole_weight_;  ///< weights of all cells of the mesh; 0 in those that are not active
   bool weights_in_gradients_;
   int threads_;
+  std::size_t components_;
   solve::KroneckerInverse inverse_;
   std::optional<Factors> own_;      ///< weights of cells and faces, of weigh()
   std::optional<Factors> factors_;  ///< own_ times the factors of sparse norms

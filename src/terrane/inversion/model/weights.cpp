@@ -153,6 +153,8 @@ std::vector<double> sensitivity_per_volume(const solve::LinearOperator& g, std::
   std::vector<double> squares(weight.begin(), weight.end()), s(g.columns());
   for (double& value : squares) value *= value;
   g.weighted_diagonal(squares, s);
+  for (std::size_t c = volume.size(); c < s.size(); ++c) s[c % volume.size()] += s[c];
+  s.resize(volume.size());
   for (std::size_t c = 0; c < s.size(); ++c) s[c] = std::sqrt(s[c]) / volume[c];
   const double most = s.empty() ? 0 : *std::max_element(s.begin(), s.end());
   if (most > 0)

@@ -9,10 +9,10 @@ struct Entry {
   int sign;
 };
 
-Convention convention_of(std::string_view frame, const std::array<Entry, 4>& entries) {
-  constexpr std::array<std::string_view, 4> what{"magnetic field, eastward component",
-                                                 "magnetic field, northward component",
-                                                 "magnetic field, upward component", "total-field anomaly"};
+Convention convention_of(std::string_view frame, const std::array<Entry, 5>& entries) {
+  constexpr std::array<std::string_view, 5> what{
+      "magnetic field, eastward component", "magnetic field, northward component",
+      "magnetic field, upward component", "total-field anomaly", "strength of the anomalous magnetic field"};
   Convention made{frame, {}, UnitSystem::geo};
   for (std::size_t c = 0; c < entries.size(); ++c) {
     std::string description(what[c]);
@@ -27,10 +27,10 @@ Convention convention_of(std::string_view frame, const std::array<Entry, 4>& ent
 
 const Conventions& conventions() {
   static const Conventions all{{
-      convention_of("enu", {{{"b_e", 1}, {"b_n", 1}, {"b_u", 1}, {"tmi", 1}}}),
-      convention_of("harmonica", {{{"b_e", 1}, {"b_n", 1}, {"b_u", 1}, {"tmi", 1}}}),
-      convention_of("simpeg", {{{"bx", 1}, {"by", 1}, {"bz", 1}, {"tmi", 1}}}),
-      convention_of("ubc", {{{"by", 1}, {"bx", 1}, {"bz", -1}, {"tmi", 1}}}),
+      convention_of("enu", {{{"b_e", 1}, {"b_n", 1}, {"b_u", 1}, {"tmi", 1}, {"b_amplitude", 1}}}),
+      convention_of("harmonica", {{{"b_e", 1}, {"b_n", 1}, {"b_u", 1}, {"tmi", 1}, {"b_amplitude", 1}}}),
+      convention_of("simpeg", {{{"bx", 1}, {"by", 1}, {"bz", 1}, {"tmi", 1}, {"b_amplitude", 1}}}),
+      convention_of("ubc", {{{"by", 1}, {"bx", 1}, {"bz", -1}, {"tmi", 1}, {"b_amplitude", 1}}}),
   }};
   return all;
 }

@@ -235,4 +235,11 @@ std::vector<double> total_field_anomaly(const FluxDensity& field, const MainFiel
   return anomaly;
 }
 
+std::vector<double> amplitude(const FluxDensity& field) {
+  std::vector<double> sizes(field.b[0].size());
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    sizes[i] = std::hypot(field.b[0][i], field.b[1][i], field.b[2][i]);
+  return sizes;
+}
+
 }  // namespace terrane::magnetic

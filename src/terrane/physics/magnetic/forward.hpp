@@ -38,4 +38,7 @@ FluxDensity forward(const gravity::Prisms& prisms, const Magnetization& m, const
 /// of the main field.
 std::vector<double> total_field_anomaly(const FluxDensity& field, const MainField& main, bool exact = false);
 
+/// |B| at all stations, T.
+std::vector<double> amplitude(const FluxDensity& field);
+
 }  // namespace terrane::magnetic

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <vector>
 
 #include "terrane/base/constants.hpp"
 #include "terrane/base/field.hpp"
@@ -45,22 +46,46 @@ struct MainField {
   friend bool operator==(const MainField&, const MainField&) = default;
 };
 
-/// The response to a cell of unit susceptibility, T:  ∂B/∂χ = (F/4π) Γ̂ f,  ∂tmi/∂χ = (F/4π) fᵀ Γ̂ f, with Γ̂
-/// the gravity gradients of the cell for density 1 and G = 1, F and f the intensity and the unit vector of
-/// the main field; inside the cell ∂B/∂χ also contains F f. μ₀ cancels.
-inline gravity::Observable observable(Channel channel, const MainField& field) {
+/// The direction a of the component a·B that a channel is; of b_amplitude, the length of B, there is none.
+inline std::array<double, 3> direction_of(Channel channel, const MainField& field) {
+  if (channel == Channel::tmi) return field.direction();
+  std::array<double, 3> along{};
+  along.at(static_cast<std::size_t>(channel)) = 1;
+  return along;
+}
+
+/// The response of the component a·B to a cell of magnetization M, T:  a·B = (μ₀/4π) aᵀ Γ̂ M, with Γ̂ the
+/// gravity gradients of the cell for density 1 and G = 1; inside the cell a·B also contains μ₀ a·M. along: a;
+/// by_magnetization: (μ₀/4π) M
+inline gravity::Observable observable(const std::array<double, 3>& along,
+                                      const std::array<double, 3>& by_magnetization) {
   using G = gravity::Channel;
   constexpr G tensor[3][3] = {
       {G::g_ee, G::g_en, G::g_eu}, {G::g_en, G::g_nn, G::g_nu}, {G::g_eu, G::g_nu, G::g_uu}};
-  const auto f = field.direction();
   gravity::Observable made;
   made.flux = {true, true, true};  // inside a cell, B also contains μ₀ M
-  for (std::size_t a = 0; a < 3; ++a) {
-    const double along = channel == Channel::tmi ? f[a] : static_cast<std::size_t>(channel) == a ? 1.0 : 0.0;
+  for (std::size_t a = 0; a < 3; ++a)
     for (std::size_t b = 0; b < 3; ++b)
-      made.weight[static_cast<std::size_t>(tensor[a][b])] += field.intensity / (4 * pi) * along * f[b];
-  }
+      made.weight[static_cast<std::size_t>(tensor[a][b])] += along[a] * by_magnetization[b];
   return made;
+}
+
+/// The response to a cell of unit susceptibility, T:  ∂B/∂χ = (F/4π) Γ̂ f,  ∂tmi/∂χ = (F/4π) fᵀ Γ̂ f, with Γ̂
+/// the gravity gradients of the cell for density 1 and G = 1, F and f the intensity and the unit vector of
+/// the main field; inside the cell ∂B/∂χ also contains F f. μ₀ cancels.
+inline gravity::Observable observable(const std::array<double, 3>& along, const MainField& field) {
+  auto by_unit = field.direction();
+  for (double& component : by_unit) component *= field.intensity / (4 * pi);
+  return observable(along, by_unit);
+}
+inline gravity::Observable observable(Channel channel, const MainField& field) {
+  return observable(direction_of(channel, field), field);
+}
+
+/// The rows of G of a channel: the component itself, or of b_amplitude the three components of B.
+inline std::vector<std::array<double, 3>> components_of(Channel channel, const MainField& field) {
+  if (channel == Channel::b_amplitude) return {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+  return {direction_of(channel, field)};
 }
 
 }  // namespace terrane::magnetic

@@ -240,7 +240,8 @@ Dataset Simulation::fill(Result& result, const FluxDensity& field) const {
   for (const auto channel : settings_.channels) {
     const auto values = channel == Channel::tmi
                             ? total_field_anomaly(field, settings_.field, settings_.exact_anomaly)
-                            : field.b[static_cast<std::size_t>(channel)];
+                        : channel == Channel::b_amplitude ? amplitude(field)
+                                                          : field.b[static_cast<std::size_t>(channel)];
     stations.fields.push_back(in_convention(
         *frame.of_channel(channel_names[static_cast<std::size_t>(channel)]), values, settings_.units));
   }

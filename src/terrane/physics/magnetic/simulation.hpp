@@ -29,8 +29,11 @@ struct Settings {
 
   template <class Self, class Field>
   static void fields(Self& s, Field& field) {
-    field("channels", s.channels, own_key("list of names", "[\"tmi\"]", "channels"),
-          "b_e b_n b_u and tmi, the total-field anomaly; or the frame's own names.", "[\"tmi\"]");
+    field(
+        "channels", s.channels, own_key("list of names", "[\"tmi\"]", "channels"),
+        "b_e b_n b_u; tmi, the total-field anomaly; b_amplitude, the strength of the anomalous field; or the "
+        "frame's own names.",
+        "[\"tmi\"]");
     field("field", s.field, in_same_table());
     field("anomaly", s.exact_anomaly, one_of(anomaly_names),
           "tmi: the projection on the main field, as UBC and SimPEG have it; or exact, |F f + B| - F.");

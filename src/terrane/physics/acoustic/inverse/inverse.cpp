@@ -133,7 +133,9 @@ class WaveData final : public inversion::Dependence {
   std::vector<double> values(const std::vector<double>& model) const override {
     return linear_ ? model : inversion::exponentials_of(model);
   }
-  bool joins() const override { return false; }
+  std::string why_alone() const override {
+    return "velocities of waves are not found together with other models";
+  }
   void describe_into(RunFacts& facts, const Runtime& runtime) const override;
   std::string computed() const override;
   void report_before(Report& report) const override;

@@ -24,8 +24,8 @@ constexpr Key keys_of_gravity[] = {
 
 FieldKind kind_of(const Config& simulation, const Survey&) {
   const double constant = simulation.positive("gravitational_constant");
-  return {conventions(), "density", [constant](std::string_view channel) {
-            return Observable::of(channel_from_name(channel), constant);
+  return {conventions(), "density", [constant](std::string_view channel, std::size_t) {
+            return std::vector{Observable::of(channel_from_name(channel), constant)};
           }};
 }
 

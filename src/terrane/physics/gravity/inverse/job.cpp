@@ -7,8 +7,10 @@
 #include <cmath>
 #include <limits>
 
+#include "terrane/base/constants.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
+#include "terrane/inversion/data/amplitude.hpp"
 #include "terrane/inversion/job/job.hpp"
 #include "terrane/inversion/job/left_out.hpp"
 #include "terrane/inversion/job/report.hpp"
@@ -19,6 +21,7 @@
 #include "terrane/job/output.hpp"
 #include "terrane/job/stations.hpp"
 #include "terrane/job/tables.hpp"
+#include "terrane/model/properties.hpp"
 #include "terrane/parallel/simd/instruction_set.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/gravity/inverse/fixed_cells.hpp"
@@ -31,6 +34,7 @@
 #include "terrane/simulation/describe.hpp"
 #include "terrane/simulation/serve.hpp"
 #include "terrane/solve/matrices/device_matrix.hpp"
+#include "terrane/solve/matrices/side_by_side.hpp"
 
 namespace terrane::gravity::inverse {
 
@@ -46,7 +50,8 @@ struct StorageChoice {
   bool on_device() const { return device.has_own_memory(); }
 };
 
-/// Densities, or magnetizations, from fields that are linear functions of them.
+/// Densities, susceptibilities or magnetizations from fields that are linear functions of them, or from
+/// amplitudes of such fields.
 class StationData final : public inversion::Dependence {
  public:
   StationData(inversion::Problem problem, PrismSet cells, const inversion::Settings& settings,
@@ -57,8 +62,19 @@ class StationData final : public inversion::Dependence {
  private:
   std::string title() const override { return title_; }
   std::string property() const override { return observations_.property; }
+  std::string unit() const override;
+  std::vector<double> values(const std::vector<double>& model) const override {
+    return inversion::lengths_of(model, components());
+  }
+  std::string computed() const override { return fmt::format("amplitudes of {} models", outcome_.forwards); }
+  std::string why_alone() const override {
+    if (components() > 1) return "vectors are not found together with other models";
+    if (observations_.has_amplitudes()) return "amplitudes are not inverted together with other models";
+    return {};
+  }
   void describe_into(RunFacts& facts, const Runtime& runtime) const override;
   void report_before(terrane::Report& report) const override;
+  void report_after(terrane::Report& report) const override;
   void fill(Result& result) const override;
   void complete_cells(std::vector<Column>& columns) const override;
   void choose(const Runtime& runtime) override;
@@ -66,10 +82,24 @@ class StationData final : public inversion::Dependence {
   double bytes_on_device(const Runtime& runtime) const override;
   double expected_seconds(const Runtime& runtime) override;
   void make(const Runtime& runtime) override;
-  void release(const Runtime&) override { problem_.g.reset(); }
+  void release(const Runtime&) override {
+    problem_.g.reset();
+    problem_.forward.reset();
+  }
   Fingerprint fingerprint(const Runtime& runtime) const override;
 
-  /// Subtracts the field of fixed cells from the data.
+  /// Numbers in each cell: 3 if the property is a vector.
+  std::size_t components() const { return sources_.size(); }
+  /// The cells and stations of G, and its rows for the first component of the property.
+  const SensitivityColumns& source() const { return *sources_.front(); }
+  /// Sets G in the problem or, if there are amplitudes, F.  of: an operator for each component
+  void put(std::vector<std::shared_ptr<const solve::LinearOperator>> of);
+  /// Sets the first model that amplitudes need, which have no derivative at 0: the same in all cells, with
+  /// the amplitudes that fit best.
+  void begin_uniform();
+  std::vector<Column> components_of_cells() const;
+
+  /// Subtracts the field of fixed cells from the data. Throws InputError if the data are not linear.
   void hold_fixed(FixedCells fixed, int threads);
   std::vector<StorageChoice> candidates(const Runtime& runtime) const;
   std::vector<StorageChoice> trees(const Runtime& runtime, Device device, double team) const;
@@ -85,8 +115,9 @@ class StationData final : public inversion::Dependence {
   StorageSettings storage_;
   Observations observations_;
   Survey survey_;
-  std::vector<io::TextColumn> words_;  // names of the stations
-  std::shared_ptr<const SensitivityColumns> source_;
+  std::vector<io::TextColumn> words_;                               // names of the stations
+  std::vector<std::shared_ptr<const SensitivityColumns>> sources_;  ///< [components]
+  bool has_start_ = false;                                          ///< whether the job gives the first model
   StorageChoice choice_;
   std::string chosen_for_;  ///< memory, threads, device and ranks that choice_ is for
   double seconds_to_make_ = 0;
@@ -110,6 +141,7 @@ constexpr double seconds_per_device_pair = 7e-12, seconds_per_device_entry = 1.3
 // the regulariser's inverse, on one core and on an H200.
 constexpr double seconds_per_cell = 8e-9, seconds_per_operation = 5e-11, seconds_per_device_operation = 1e-13;
 constexpr double inverses_without_exact_one = 10;  // iterations of Regulariser::solve() if !exact()
+constexpr double expected_steps = 8;               // expected number of steps with amplitudes
 constexpr double least_for_a_tree = 1e7;           // number of entries of G below which storages other than a
                                                    // tree are fast enough
 constexpr double least_for_fmm = 1e9;              // number of entries of G above which fast multipoles are
@@ -179,17 +211,56 @@ StationData::StationData(inversion::Problem problem, PrismSet cells, const inver
     problem_.data.insert(problem_.data.end(), d.begin(), d.end());
     problem_.sigma.insert(problem_.sigma.end(), s.begin(), s.end());
   }
-  source_ = std::make_shared<SensitivityColumns>(
-      std::move(cells), KeptStations{survey_.easting, survey_.northing, survey_.up},
-      observations_.observables, storage_.accuracy, observations_.singular);
+  problem_.components = observations_.components();
+  for (const auto& observables : observations_.observables)
+    sources_.push_back(std::make_shared<SensitivityColumns>(
+        cells, KeptStations{survey_.easting, survey_.northing, survey_.up}, observables, storage_.accuracy,
+        observations_.singular));
+  has_start_ = !problem_.start.empty();
   warnings_ = observations_.warnings;
-  check_stations(*source_, warnings_);
+  check_stations(source(), warnings_);
+}
+
+std::string StationData::unit() const {
+  return components() == 1 ? Dependence::unit()
+                           : std::string(si_unit(property_kind(property() + "_east").quantity));
+}
+
+void StationData::put(std::vector<std::shared_ptr<const solve::LinearOperator>> of) {
+  auto g = of.size() == 1 ? of.front() : std::make_shared<solve::SideBySide>(std::move(of));
+  if (observations_.has_amplitudes())
+    problem_.forward = std::make_shared<inversion::AmplitudeForward>(std::move(g), survey_.easting.size(),
+                                                                     observations_.rows);
+  else problem_.g = std::move(g);
+}
+
+void StationData::begin_uniform() {
+  if (!problem_.forward || has_start_) return;
+  const std::size_t cells = source().columns();
+  auto& start = problem_.start;
+  start.assign(problem_.columns(), 1.0);
+  for (std::size_t n = 0; components() > 1 && n < start.size(); ++n)
+    start[n] = observations_.first_direction[n / cells];
+  const auto unit = problem_.forward->at(start).data;
+  double product = 0, square = 0;
+  for (std::size_t n = 0; n < unit.size(); ++n) {
+    if (std::isnan(problem_.data[n])) continue;
+    const double f = unit[n] / problem_.sigma[n];
+    product += f * problem_.data[n] / problem_.sigma[n];
+    square += f * f;
+  }
+  const double size = product > 0 ? product / square : 1e-6;
+  for (double& value : start) value *= size;
 }
 
 void StationData::hold_fixed(FixedCells fixed, int threads) {
   if (fixed.place.empty()) return;
+  if (observations_.has_amplitudes())
+    throw InputError("inversion.reference",
+                     "cells that are not active keep its values, whose field cannot be taken from amplitudes",
+                     "Invert tmi or components of B, or give reference as a number.");
   fixed_ = std::move(fixed);
-  of_fixed_ = data_of(fixed_, *source_, observations_.singular, threads);
+  of_fixed_ = data_of(fixed_, source(), observations_.singular, threads);
   for (std::size_t n = 0; n < of_fixed_.size(); ++n) problem_.data[n] -= of_fixed_[n];
   notes_.push_back(
       fmt::format("{} cells that are not active keep the values of inversion.reference: their field is "
@@ -270,9 +341,9 @@ double seconds_in_all(const StorageChoice& choice) {
 
 /// The storages to choose from: the one that the job names, or else all that are possible.
 std::vector<StorageChoice> StationData::candidates(const Runtime& runtime) const {
-  const double entries = static_cast<double>(source_->rows()) * static_cast<double>(source_->columns()),
+  const double entries = static_cast<double>(source().rows()) * static_cast<double>(source().columns()),
                vectors =
-                   static_cast<double>(source_->rows() * solve::most_parts_on_device + source_->columns()),
+                   static_cast<double>(source().rows() * solve::most_parts_on_device + source().columns()),
                team =
                    static_cast<double>(std::max(1, std::min(thread_count(runtime.threads), thread_count(0))));
   const auto device = device_for(runtime);
@@ -286,7 +357,7 @@ std::vector<StorageChoice> StationData::candidates(const Runtime& runtime) const
   };
   std::string reason;
   if (asked(Storage::lattice)) {
-    auto lattice = lattice_of(*source_, runtime.threads, reason);
+    auto lattice = lattice_of(source(), runtime.threads, reason);
     if (lattice && lattice->groups.size() > most_groups) {
       reason = fmt::format("stations have {} heights and places within the cells", lattice->groups.size());
       lattice.reset();
@@ -295,7 +366,7 @@ std::vector<StorageChoice> StationData::candidates(const Runtime& runtime) const
       throw InputError("inversion.storage", "there is no lattice: " + reason, "Take storage = \"auto\".");
     const std::string why =
         "cells and stations form a lattice: G and its transpose by FFT, exact to rounding";
-    const double bytes = lattice ? LatticeSensitivity::bytes(*lattice, source_->observables().size()) : 0;
+    const double bytes = lattice ? LatticeSensitivity::bytes(*lattice, source().observables().size()) : 0;
     if (lattice && device.has_own_memory())
       add(on_lattice(device, bytes, bytes * 5 / device_bytes + vectors * 8 / bus_bytes, team), why);
     if (lattice && !only_device)
@@ -325,7 +396,7 @@ std::vector<StorageChoice> StationData::candidates(const Runtime& runtime) const
 }
 
 StorageChoice StationData::by_fmm(const Runtime& runtime, double team) const {
-  const auto cost = FmmSensitivity::cost(*source_, storage_.tree_accuracy, runtime.threads);
+  const auto cost = FmmSensitivity::cost(source(), storage_.tree_accuracy, runtime.threads);
   StorageChoice choice;
   choice.storage = Storage::fmm;
   choice.bytes = cost.bytes;
@@ -337,9 +408,9 @@ StorageChoice StationData::by_fmm(const Runtime& runtime, double team) const {
 /// The storages by a tree that may be chosen: one on a device and one on the CPU; with device = "cuda" only
 /// the former.
 std::vector<StorageChoice> StationData::trees(const Runtime& runtime, Device device, double team) const {
-  const auto cost = TreeSensitivity::cost(*source_, storage_.tree_accuracy, runtime.threads);
+  const auto cost = TreeSensitivity::cost(source(), storage_.tree_accuracy, runtime.threads);
   const double vectors =
-      static_cast<double>(source_->columns() + source_->rows() * TreeSensitivity::most_parts);
+      static_cast<double>(source().columns() + source().rows() * TreeSensitivity::most_parts);
   std::vector<StorageChoice> made;
   StorageChoice choice;
   choice.storage = Storage::tree;
@@ -362,12 +433,22 @@ std::vector<StorageChoice> StationData::trees(const Runtime& runtime, Device dev
 
 void StationData::choose(const Runtime& runtime) {
   // Until make(), products compute entries on the fly: enough to find errors in data and bounds.
-  problem_.g = std::make_shared<solve::OnTheFlyOperator>(source_, runtime.threads);
+  std::vector<std::shared_ptr<const solve::LinearOperator>> anew;
+  for (const auto& source : sources_)
+    anew.push_back(std::make_shared<solve::OnTheFlyOperator>(source, runtime.threads));
+  put(std::move(anew));
   const auto memory = budget(runtime);
   auto where = fmt::format("{} {} {} {}", runtime.memory, runtime.threads, to_string(runtime.device),
                            runtime.comm ? runtime.comm->size() : 1);
   if (chosen_for_ == where) return;
   auto all = candidates(runtime);
+  for (auto& one : all) {  // of one component
+    const auto count = static_cast<double>(components());
+    one.bytes *= count;
+    one.bytes_to_make *= count;
+    one.seconds_to_make *= count;
+    one.seconds_per_product *= count;
+  }
   const double inverse = inversion::Regulariser::bytes_on_device(problem_.mesh);
   // A storage that is not exact must be much faster to be chosen.
   const auto score = [&](const StorageChoice& c) {
@@ -402,7 +483,17 @@ void StationData::make(const Runtime& runtime) {
   // The regulariser's exact inverse is applied on a device even if G is stored on the CPU.
   const auto device = device_for(runtime);
   settings_.device = !choice.on_device() && device.has_own_memory() ? resolve(device) : choice.device;
-  problem_.g = make_operator(source_, settings, runtime, notes_, workers_);
+  auto workers = workers_;
+  if (!workers && components() > 1 && runtime.comm != nullptr && runtime.comm->size() > 1)
+    workers = std::make_shared<solve::Workers>(*runtime.comm);
+  std::vector<std::shared_ptr<const solve::LinearOperator>> made;
+  for (const auto& source : sources_) {
+    if (components() > 1 && !storage_.file.empty())
+      settings.file = storage_.file.string() + fmt::format(".{}", made.size() + 1);
+    made.push_back(make_operator(source, settings, runtime, notes_, workers));
+  }
+  put(std::move(made));
+  begin_uniform();
   seconds_to_make_ = seconds_since(begin);
 }
 
@@ -411,7 +502,8 @@ void StationData::make(const Runtime& runtime) {
 /// of cells and faces, four lists each.
 double StationData::memory_needed(const Runtime& runtime) const {
   const double here = runtime.comm ? runtime.comm->on_node().count : 1;
-  const double cells = static_cast<double>(problem_.mesh.size()), rows = static_cast<double>(source_->rows());
+  const double cells = static_cast<double>(problem_.mesh.size() * components()),
+               rows = static_cast<double>(source().rows());
   const double factors = settings_.norms.square() ? 0 : 8;
   double dense = 0;
   if (settings_.posterior || settings_.choice == inversion::Choice::gcv ||
@@ -440,7 +532,7 @@ std::pair<double, double> StationData::cost_of_posterior(const Runtime& runtime)
 
 void StationData::describe_into(RunFacts& facts, const Runtime& runtime) const {
   const auto& choice = choice_;
-  const std::uint64_t cells = source_->columns(), rows = source_->rows();
+  const std::uint64_t cells = source().columns(), rows = problem_.data.size();
   std::string sets;
   for (const auto& set : problem_.sets)
     sets += fmt::format("{}{} [{}]", sets.empty() ? "" : ", ", set.name, set.unit);
@@ -472,8 +564,10 @@ void StationData::describe_into(RunFacts& facts, const Runtime& runtime) const {
 double StationData::expected_seconds(const Runtime& runtime) {
   const double descents =
       (problem_.bounds.any() || !settings_.norms.square() ? 4 : 1) + (settings_.huber > 0 ? 6 : 0);
+  const double steps = observations_.has_amplitudes() ? expected_steps : 1;
   return choice_.seconds_to_make +
-         descents * expected_products * (2 * choice_.seconds_per_product + seconds_beside_products(runtime)) +
+         steps * descents * expected_products *
+             (2 * choice_.seconds_per_product + seconds_beside_products(runtime)) +
          cost_of_posterior(runtime).second;
 }
 
@@ -484,11 +578,18 @@ double StationData::seconds_beside_products(const Runtime& runtime) const {
                team = std::max(1, std::min(thread_count(runtime.threads), thread_count(0)));
   const double inverse = device_for(runtime).has_own_memory() ? operations * seconds_per_device_operation
                                                               : operations * seconds_per_operation / team;
-  return cells * seconds_per_cell + (inverse_is_exact() ? 1 : inverses_without_exact_one) * inverse;
+  return static_cast<double>(components()) *
+         (cells * seconds_per_cell + (inverse_is_exact() ? 1 : inverses_without_exact_one) * inverse);
 }
 
 Fingerprint StationData::fingerprint(const Runtime&) const {
-  auto all = inverse::fingerprint(*source_, storage_.accuracy);
+  auto all = inverse::fingerprint(source(), storage_.accuracy);
+  for (std::size_t n = 1; n < components(); ++n) {
+    auto more = inverse::fingerprint(*sources_[n], storage_.accuracy);
+    for (auto& fact : more) fact.what += fmt::format(" of component {}", n + 1);
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  all.push_back({"data that are amplitudes", fmt::format("{}", fmt::join(observations_.rows, " "))});
   all.push_back({"storage", std::string(storage_names[static_cast<std::size_t>(choice_.storage)])});
   // Sums of another kind of device differ in the last bits.
   all.push_back({"kind of device", fmt::format("{}", static_cast<int>(settings_.device.kind))});
@@ -499,6 +600,49 @@ Fingerprint StationData::fingerprint(const Runtime&) const {
 void StationData::report_before(terrane::Report& report) const {
   report.add("seconds_sensitivities", seconds_to_make_, "s", "matrix made",
              fmt::format("in {:.3g} s", seconds_to_make_));
+}
+
+/// The direction of a vector (east, north, up), degrees: inclination, positive downward; declination,
+/// clockwise from north.
+std::array<double, 2> direction_of(const std::array<double, 3>& v) {
+  return {std::atan2(-v[2], std::hypot(v[0], v[1])) * 180 / pi, std::atan2(v[0], v[1]) * 180 / pi};
+}
+
+/// The moment is the sum of the model's vectors times the volumes of their cells.
+void StationData::report_after(terrane::Report& report) const {
+  if (components() == 1 || outcome_.model.empty()) return;
+  std::array<double, 3> moment{};
+  const std::size_t cells = source().columns();
+  for (std::size_t n = 0; n < outcome_.model.size(); ++n)
+    moment[n / cells] += outcome_.model[n] * Prism(source().cells()[n % cells]).volume();
+  const auto [inclination, declination] = direction_of(moment);
+  const double size = std::hypot(moment[0], moment[1], moment[2]);
+  report.add("moment", size, "A m2", "moment",
+             fmt::format("{:.4g} A m2 in all, inclination {:.1f}°, declination {:.1f}°", size, inclination,
+                         declination));
+  report.add("moment_inclination", inclination, "degree");
+  report.add("moment_declination", declination, "degree");
+}
+
+/// The components of the vectors in the cells, and their directions.
+std::vector<Column> StationData::components_of_cells() const {
+  const std::size_t cells = source().columns(), all = problem_.mesh.size();
+  const auto& m = outcome_.model;
+  std::vector<Column> made;
+  for (const char* along : {"_east", "_north", "_up"})
+    made.push_back({property() + along, unit(), fmt::format("component {}ward", along + 1), {}});
+  made.push_back({property() + "_inclination", "degree", "of its direction, positive downward", {}});
+  made.push_back({property() + "_declination", "degree", "of its direction, clockwise from north", {}});
+  if (m.empty()) return made;
+  for (auto& column : made) column.values.resize(all);
+  for (std::size_t c = 0; c < cells; ++c) {
+    const std::size_t at = problem_.active.empty() ? c : problem_.active[c];
+    const std::array<double, 3> v{m[c], m[cells + c], m[2 * cells + c]};
+    const auto direction = direction_of(v);
+    for (std::size_t a = 0; a < 3; ++a) made[a].values[at] = v[a];
+    for (std::size_t a = 0; a < 2; ++a) made[3 + a].values[at] = direction[a];
+  }
+  return made;
 }
 
 void StationData::fill(Result& result) const {
@@ -537,6 +681,10 @@ void StationData::fill(Result& result) const {
 }
 
 void StationData::complete_cells(std::vector<Column>& columns) const {
+  if (components() > 1) {
+    const auto more = components_of_cells();
+    columns.insert(columns.begin() + 1, more.begin(), more.end());
+  }
   for (auto& column : columns)
     if (column.name.starts_with(observations_.property) && !column.name.ends_with("_deviation") &&
         !column.values.empty())
@@ -579,6 +727,35 @@ void leave_out(const Config& table, terrane::Stations& stations) {
                                        inversion::some_of(named)));
 }
 
+/// Throws InputError for keys that have no meaning if the property is a vector.
+void expect_keys_of_vectors(const Config& table) {
+  constexpr const char* next = "Leave it out, or take simulation.property = \"susceptibility\".";
+  for (const char* key : {"reference", "start", "lower", "upper", "rocks"})
+    if (table.has(key))
+      throw table.wrong(key, "a magnetization of any direction has none: it is a vector in each cell", next);
+  if (table.flag("posterior"))
+    throw table.wrong("posterior", "there is none of vectors",
+                      "Leave posterior = false, or take simulation.property = \"susceptibility\".");
+}
+
+/// Reads the settings of inversions of amplitudes, which take Gauss-Newton steps. Throws InputError for what
+/// these do not have.
+void read_steps_of_amplitudes(const Config& table, inversion::Settings& settings) {
+  const auto refuse = [&](const char* key, bool asked) {
+    if (asked)
+      throw table.wrong(key, "it is there for linear data only, and amplitudes are not linear",
+                        "Leave it out, or invert tmi or components of B.");
+  };
+  refuse("norms", !settings.norms.square());
+  refuse("trend", settings.trend != inversion::Trend::none);
+  refuse("posterior", settings.posterior);
+  refuse("choice",
+         settings.choice == inversion::Choice::gcv || settings.choice == inversion::Choice::l_curve);
+  refuse("solver", settings.solver == inversion::Solver::model_space);
+  settings.most_steps = static_cast<int>(table.count("most_steps", 1, 10'000));
+  settings.jacobian_in_memory = false;
+}
+
 std::unique_ptr<terrane::Simulation> StationData::from_job(const KindOfJob& kind, const Config& job,
                                                            const Runtime& runtime) {
   const auto memory = memory_budget(runtime);
@@ -608,16 +785,20 @@ std::unique_ptr<terrane::Simulation> StationData::from_job(const KindOfJob& kind
       if (table.has(key)) problem.ground_key = table.where(key);
     if (own && problem.ground_key.empty()) inversion::put_ground(own, job.table("survey").where(), problem);
   }
+  if (observations.components() > 1) expect_keys_of_vectors(table);
   const auto cells = [&](const char* key) {
+    if (observations.components() > 1) return std::vector<double>();
     return inversion::read_cells(table, key, observations.property, problem.mesh, mesh_file, problem.active);
   };
   problem.reference = cells("reference");
+  if (observations.has_amplitudes()) problem.start = cells("start");
   auto fixed = read_fixed(table, observations.property, problem, mesh_file);
   problem.bounds = {cells("lower"), cells("upper")};
   problem.weights = inversion::read_weights(table, problem.mesh, mesh_file);
   problem.own_weight = inversion::read_own_weight(table, problem, mesh_file);
   inversion::complete(problem.bounds, problem.active.empty() ? problem.mesh.size() : problem.active.size());
-  const auto settings = inversion::read_at_stations(table, observations.exponent, mesh);
+  auto settings = inversion::read_at_stations(table, observations.exponent, mesh);
+  if (observations.has_amplitudes()) read_steps_of_amplitudes(table, settings);
   const auto storage = read_storage(table);
   auto prisms = prisms_of_cells(problem);
   const auto property = observations.property;
@@ -625,7 +806,7 @@ std::unique_ptr<terrane::Simulation> StationData::from_job(const KindOfJob& kind
                                             std::move(observations), std::move(stations.survey), memory);
   made->title_ = kind.title;
   made->joint_ = inversion::read_joint(job);
-  made->rocks_ = inversion::read_rocks(table, property);
+  if (made->components() == 1) made->rocks_ = inversion::read_rocks(table, property);
   made->origin_ = {job.source(), made->survey_.projection};
   made->words_ = std::move(stations.words);
   made->notes_ = std::move(stations.notes);

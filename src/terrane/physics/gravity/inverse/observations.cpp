@@ -52,6 +52,8 @@ Observations read_observations(const FieldKind& kind, const Config& table, const
   Observations made;
   made.singular = chosen<SingularPolicy>(table, "singular", policies);
   made.property = kind.property;
+  made.first_direction = kind.first_direction;
+  made.observables.resize(kind.components);
   made.frame = frame.name;
   auto columns = observed_columns(survey, kind.conventions, frame, units);
   auto wanted = table.texts("channels");
@@ -59,21 +61,27 @@ Observations read_observations(const FieldKind& kind, const Config& table, const
   made.warnings = std::move(columns.warnings);
   expect_data(columns.observed, survey, kind, frame);
   bool slow_decay = false;
+  const bool takes_all = wanted.empty();
   for (auto& column : columns.observed) {
     const auto named = std::find(wanted.begin(), wanted.end(), column.field);
-    if (!wanted.empty() && named == wanted.end()) continue;
-    if (!wanted.empty()) wanted.erase(named);
+    if (!takes_all && named == wanted.end()) continue;
+    if (!takes_all) wanted.erase(named);
     const auto& there = *frame.find(column.field);
-    auto observable = kind.observable(there.channel);
     const double per_si = there.sign / si_factor(there.quantity, there.unit(units));
-    for (double& weight : observable.weight) weight *= per_si;
+    for (std::size_t component = 0; component < kind.components; ++component) {
+      auto rows = kind.observables(there.channel, component);
+      if (component == 0) made.rows.push_back(rows.size());
+      for (auto& observable : rows) {
+        for (double& weight : observable.weight) weight *= per_si;
+        made.observables[component].push_back(observable);
+      }
+    }
     const bool slowly =
         there.quantity == Quantity::acceleration || there.quantity == Quantity::gravity_potential;
     slow_decay = slow_decay || slowly;
     made.steep = made.steep || !slowly;
     made.columns.push_back(std::move(column));
     made.descriptions.push_back(there.description);
-    made.observables.push_back(observable);
   }
   if (!wanted.empty())
     throw table.wrong(

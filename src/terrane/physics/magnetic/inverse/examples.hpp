@@ -45,6 +45,48 @@ files = ["stations.csv"]
 )",
     "stations.csv"};
 
+inline constexpr inversion::ExampleJob vector_example{
+    "magnetization",
+    R"(# Magnetizations of any direction from a total-field anomaly: for rock with remanence.
+[survey]
+file = "stations.csv"           # easting, northing, up, tmi: put your data here
+
+[simulation]
+physics = "magnetic"
+property = "magnetization"      # three components in each cell
+inclination = 60                # of the main field, degrees below the horizon
+
+[inversion]
+floor = [2]                     # nT: how well the data are known
+norms = [1, 1, 1, 1]            # of the lengths: compact bodies, whose direction is that of their rock
+
+[output]
+files = ["fit.nc"]              # observed, computed, residual
+model = ["model.nc"]
+)",
+    R"(# The earth that stations.csv comes from: a body whose remanence points to the north-east, and up.
+[[model.body]]
+kind = "box"
+box = [-100, 150, -150, 50, -300, -80]
+magnetization_east = 1.0
+magnetization_north = 1.0
+magnetization_up = 1.0
+
+[survey]
+region = [-600, 600, -600, 600]
+shape = [21, 21]
+height = 30
+
+[simulation]
+physics = "magnetic"
+inclination = 60
+
+[output]
+folder = "."
+files = ["stations.csv"]
+)",
+    "stations.csv"};
+
 inline constexpr inversion::ExampleJob joint_example{
     "joint",
     R"(# Densities and susceptibilities that share their structure, from gravity and magnetics.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "terrane/base/error.hpp"
@@ -18,6 +19,10 @@ namespace {
 
 constexpr Key keys_of_magnetics[] = {
     {"physics", "text", "\"gravity\"", "Which data are inverted: gravity or magnetic.", "\"magnetic\""},
+    {"property", "text", "\"susceptibility\"",
+     "What is found: susceptibility, for rock magnetized along the main field; or magnetization, a vector of "
+     "any "
+     "direction in each cell, for rock with remanence."},
     {"channels", "list of names", "[]", "Observed channels to invert; by default all."},
     {"intensity", "flux density", "\"50000 nT\"", "Strength of the earth's main field."},
     {"inclination", "number", "90", "Of the main field, degrees, positive downward."},
@@ -54,20 +59,32 @@ MainField main_field(const Config& table, const Survey& survey) {
 
 gravity::inverse::FieldKind kind_of(const Config& simulation, const Survey& survey) {
   const auto field = main_field(simulation, survey);
-  return {conventions(), "susceptibility", [field](std::string_view channel) {
-            const auto place = std::find(channel_names.begin(), channel_names.end(), channel);
-            return observable(static_cast<Channel>(place - channel_names.begin()), field);
-          }};
+  const auto property = simulation.choice("property", {"susceptibility", "magnetization"});
+  const bool vectors = property == "magnetization";
+  gravity::inverse::FieldKind kind{conventions(), property, {}};
+  kind.components = vectors ? 3 : 1;
+  kind.first_direction = field.direction();
+  kind.observables = [field, vectors](std::string_view name, std::size_t component) {
+    const auto place = std::find(channel_names.begin(), channel_names.end(), name);
+    std::array<double, 3> by_unit{};  // μ₀/4π times a magnetization of 1 A/m along one axis
+    by_unit[component] = mu0_over_4pi;
+    std::vector<gravity::Observable> rows;
+    for (const auto& along : components_of(static_cast<Channel>(place - channel_names.begin()), field))
+      rows.push_back(vectors ? observable(along, by_unit) : observable(along, field));
+    return rows;
+  };
+  return kind;
 }
 
 }  // namespace
 
 inversion::Inverse inverse() {
   inversion::Inverse made;
-  made.job = gravity::inverse::job_at_stations("magnetic", "Susceptibilities from magnetic fields.",
+  made.job = gravity::inverse::job_at_stations("magnetic",
+                                               "Susceptibilities or magnetizations from magnetic fields.",
                                                {"inversion of magnetic fields", keys_of_magnetics, kind_of});
   made.data = "magnetic fields";
-  made.examples = {example, joint_example};
+  made.examples = {example, vector_example, joint_example};
   made.on_page = {{"simulation", "", "With physics = \"magnetic\":", keys_of_magnetics, false}};
   return made;
 }
