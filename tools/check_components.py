@@ -32,7 +32,7 @@ ORDERED = ("job", "parallel", "solve", "inversion")
 # Units that are one thing in several files: a class and what it is made of, kernels and the tables that CMake makes of
 # them, an interface and what its source chooses from.
 ONE_UNIT = (
-    r"job/(config|config_node)", r"job/(earth|described)", r"io/(content|scattered)", r"io/(electrodes|ert_(?:tables|protocols))",
+    r"job/(config|config_node)", r"job/(earth|described|earth_on)", r"io/(content|scattered)", r"io/(electrodes|ert_(?:tables|protocols))",
     r"io/(geotiff|geotiff_place)", r"io/(registry|sites)",
     r"parallel/device/(device|buffer|cuda|pinned)", r"solve/matrices/matrix_(kernels|loops|table)",
     r"solve/multigrid/(multigrid|hierarchy)", r"physics/gravity/tree/expansion(_kernels|_table)?",

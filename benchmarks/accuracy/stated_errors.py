@@ -18,11 +18,16 @@ little as can be had:
     heat_warm    a warm box in one rock; the truth is a product of error functions
     heat_points  a heater beside a contact of two rocks of one diffusivity; the truth is the point source of
                  Carslaw & Jaeger with its image
+    sound_whole  acoustic waves, one rock in three dimensions; the truth is the wave of a point
+    sound_surface  the same below a free surface, with the image of the point
+    sound_layers  two to five layers in two dimensions on planned cells, some with densities, some below a free surface;
+                 the truth is a sum over wavenumbers, here
+    sound_centres  the same layers on given cells, each of which has the rock at its centre
 
 Prints for each kind the true errors, what stated / true comes to, the share of data whose true error is above twice the
 stated one, and what the companion costs. With --verify refine also: of how many earths runs say that 1 % is kept, of how
 many it is (95 % of data), how many are said to be kept where 5 % of data err by more than 2 %, and what all costs
-against the first solve. Needs NumPy; --plot Matplotlib.
+against the first solve. Needs NumPy, waves h5py; --plot Matplotlib.
 """
 
 import argparse
@@ -63,6 +68,18 @@ def job(background, bodies, survey, simulation, sources=(), mesh=None, file="dat
     return text + table("survey", survey) + table("simulation", simulation) + table("output", {"files": [file]})
 
 
+def read_columns(path):
+    if path.suffix == ".nc":
+        import h5py
+        with h5py.File(path) as file:
+            return {name: np.array(values) for name, values in file.items()}
+    with open(path, newline="") as file:
+        rows = list(csv.reader(line for line in file if not line.startswith("#")))
+    names = [re.sub(r" \[.*\]$", "", name) for name in rows[0]]
+    return {n: np.array([float(r[i] or "nan") for r in rows[1:]]) for i, n in enumerate(names)
+            if all(re.fullmatch(r"[-+0-9.einfa]*", r[i]) for r in rows[1:])}
+
+
 def run(terrane, text, beside=()):
     """beside: names and texts of files that the job reads. Columns of the CSV file by their names, and what the report says of the companion's time: (its, of all)."""
     with tempfile.TemporaryDirectory() as folder:
@@ -73,12 +90,7 @@ def run(terrane, text, beside=()):
         done = subprocess.run([terrane, "run", str(path)], capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(done.stderr + "\n" + text)
-        made = next(Path(folder).rglob("data.csv"))
-        with open(made, newline="") as file:
-            rows = list(csv.reader(line for line in file if not line.startswith("#")))
-    names = [re.sub(r" \[.*\]$", "", name) for name in rows[0]]
-    columns = {n: np.array([float(r[i] or "nan") for r in rows[1:]]) for i, n in enumerate(names)
-               if all(re.fullmatch(r"[-+0-9.einfa]*", r[i]) for r in rows[1:])}
+        columns = read_columns(next(Path(folder).rglob("data.*")))
     time = re.search(r"companion ([0-9.e+-]+) s of ([0-9.e+-]+) s", done.stdout)
     rounds = re.search(r"% is (not )?kept: (.*); .* s, ([0-9.e+-]+) times the first solve", done.stdout)
     return columns, {"companion": tuple(map(float, time.groups())) if time else None,
@@ -390,10 +402,139 @@ def heat_points(terrane, rng):
     return np.stack([np.abs(got["temperature"][good] - true) / scale, got["temperature_error"][good] / scale], 1), time
 
 
+# ---- acoustic waves
+
+def ricker(frequency, t):
+    a = (math.pi * frequency * (t - 1.5 / frequency)) ** 2
+    return (1 - 2 * a) * np.exp(-a)
+
+
+def of_traces(got, true, name="pressure"):
+    """Relative errors of traces, true and stated: rms over time, of the trace's own. got[name] [shot, time, receiver]."""
+    def rms(values):
+        return np.sqrt(np.mean(values ** 2, axis=0))
+    size = rms(true)
+    return np.stack([rms(got[name][0] - true) / size, got[name + "_error"][0] / rms(got[name][0])], 1)
+
+
+def sound(frequency, end, source, receivers, body, top, **more):
+    mesh = more.pop("mesh", None)
+    text = job(body[0], body[1:], {"kind": "list", "stations": [list(map(float, r)) for r in receivers]},
+               {"physics": "acoustic", "end": end, "verify": VERIFY, "threads": 1, **more}, mesh=mesh, file="data.nc")
+    return text + (f'[source]\nat = [{toml(list(map(float, source)))}]\nfrequency = {frequency}\n'
+                   f'[boundary]\ntop = "{top}"\n')
+
+
+def sound_whole(terrane, rng, surface=False):
+    v, f = rng.uniform(1500, 4000), rng.uniform(10, 30)
+    wave = v / (2.5 * f)  # the shortest
+    source = wave * np.array([rng.uniform(-1, 1), rng.uniform(-1, 1), rng.uniform(-4, -2)])
+    receivers = wave * np.stack([rng.uniform(-5, 5, 6), rng.uniform(-5, 5, 6), rng.uniform(-7, -1, 6)], 1)
+    far = np.linalg.norm(receivers - source, axis=1)
+    receivers, far = receivers[far > wave], far[far > wave]
+    image = np.linalg.norm(receivers - source * [1, 1, -1], axis=1)
+    end = 3 / f + float(max(image if surface else far)) / v
+    got, report = run(terrane, sound(f, end, source, receivers, [{"velocity_p": v}],
+                                     "free_surface" if surface else "cpml"))
+    t = got["time"][:, None]
+    true = ricker(f, t - far / v) / (4 * math.pi * far)
+    if surface:
+        true -= ricker(f, t - image / v) / (4 * math.pi * image)
+    return of_traces(got, true), report
+
+
+def sound_surface(terrane, rng):
+    return sound_whole(terrane, rng, surface=True)
+
+
+def line_wave(f, v, r, t):
+    """Of a line source in two dimensions: ∫ s(t − r/v cosh u) du / 2π."""
+    u = np.linspace(0, math.acosh(max(1.0, t[-1] * v / r)) + 1e-9, 6000)
+    values = ricker(f, t[:, None] - r / v * np.cosh(u))
+    values[:, 0] /= 2
+    return values.sum(1) * (u[1] - u[0]) / (2 * math.pi)
+
+
+def reflectivity(velocity, density, thickness, k, omega):
+    """Of layers below the first one, at its bottom. velocity, density of all; thickness of those between."""
+    gamma = [np.sqrt(k ** 2 - (omega / v) ** 2 + 0j) for v in velocity]
+    gamma = [np.where(g.real < 0, -g, g) for g in gamma]
+    reflected = np.zeros_like(gamma[0])
+    for n in range(len(velocity) - 2, -1, -1):
+        above, below = gamma[n] / density[n], gamma[n + 1] / density[n + 1]
+        own = (above - below) / (above + below)
+        if n + 1 < len(velocity) - 1:
+            reflected = reflected * np.exp(-2 * gamma[n + 1] * thickness[n])
+        reflected = (own + reflected) / (1 + own * reflected)
+    return reflected, gamma[0]
+
+
+def waves_in_layers(f, velocity, density, depths, source, receivers, t, surface):
+    """Pressures of a line source in the first layer; depths: of interfaces; source, receivers: (x, depth)."""
+    step, samples = t[1] - t[0], 2 * len(t)
+    damping = math.log(1e5) / (samples * step)
+    omega = 2 * math.pi * np.fft.rfftfreq(samples, step) - 1j * damping
+    used = omega.real < 2 * math.pi * 4.5 * f
+    times = np.arange(samples) * step
+    spectrum = np.fft.rfft(ricker(f, times) * np.exp(-damping * times))
+    reach = max(velocity) * samples * step + max(abs(r[0] - source[0]) for r in receivers)
+    k = np.arange(0, int(1.3 * 2 * math.pi * 4.5 * f / min(velocity) * reach / math.pi)) * math.pi / reach
+    weight = np.where(k == 0, 0.5, 1.0) / reach  # ∫ dk cos(kx) / 2π · 2
+    out = np.zeros((len(t), len(receivers)))
+    sums = np.zeros((len(receivers), omega.size), complex)
+    for w in np.flatnonzero(used):
+        reflected, g = reflectivity(velocity, density, np.diff(depths), k, omega[w])
+        twice = reflected * np.exp(-2 * g * depths[0])
+        for r, (x, z) in enumerate(receivers):
+            if surface:
+                kernel = twice / (1 + twice) * (np.exp(g * z) - np.exp(-g * z)) * (np.exp(g * source[1]) - np.exp(-g * source[1]))
+            else:
+                kernel = reflected * np.exp(g * (z + source[1] - 2 * depths[0]))
+            sums[r, w] = np.sum(weight * kernel / (2 * g) * np.cos(k * (x - source[0]))) * 1.0
+    for r, (x, z) in enumerate(receivers):
+        out[:, r] = (np.fft.irfft(sums[r] * spectrum) * np.exp(damping * times))[:len(t)]
+        out[:, r] += line_wave(f, velocity[0], math.hypot(x - source[0], z - source[1]), t)
+        if surface:
+            out[:, r] -= line_wave(f, velocity[0], math.hypot(x - source[0], z + source[1]), t)
+    return out
+
+
+def sound_layers(terrane, rng, centres=False):
+    count = int(rng.integers(1, 5))
+    velocity = np.exp(rng.uniform(math.log(1500), math.log(4000), count + 1))
+    if rng.uniform() < 0.7:
+        velocity = np.sort(velocity)
+    dense, surface = rng.uniform() < 0.4, rng.uniform() < 0.4
+    density = rng.uniform(1000, 2800, count + 1) if dense else np.ones(count + 1)
+    depths = np.sort(rng.uniform(80, 500, count))
+    f, end = rng.uniform(10, 25), 0.6
+    source = (0.0, rng.uniform(15, 40))
+    receivers = [(x, source[1] + rng.uniform(-10, 10)) for x in (60.0, 140.0, 230.0, 330.0, 450.0)]
+    faces = [1e5, *(-depths), -1e5]
+    bodies = [{"kind": "layer", "top": faces[n], "bottom": faces[n + 1], "velocity_p": velocity[n],
+               **({"density": density[n]} if dense else {})} for n in range(1, count + 1)]
+    first = {"velocity_p": velocity[0], **({"density": density[0]} if dense else {})}
+    more = {"equation": "variable_density"} if dense else {}
+    if centres:
+        cell = min(velocity) / (2.5 * f * 5.05)
+        shape = [int(700 / cell), 1, int(600 / cell)]
+        more["mesh"] = {"kind": "regular", "box": [-120.0, 580.0, -5.0, 5.0, -600.0, 0.0], "shape": shape}
+    got, report = run(terrane, sound(f, end, (source[0], 0.0, -source[1]), [(x, 0.0, -z) for x, z in receivers],
+                                     [first, *bodies], "free_surface" if surface else "cpml", **more))
+    t = got["time"]
+    true = waves_in_layers(f, velocity, density, depths, source, receivers, t, surface)
+    return of_traces(got, true), report
+
+
+def sound_centres(terrane, rng):
+    return sound_layers(terrane, rng, centres=True)
+
+
 # ---- statistics
 
 KINDS = {f.__name__: f for f in (dc_layers, dc_dykes, dc_boxes, dc_hills, mt_layers, mt_blocks,
-                                  csem_layers, csem_blocks, heat_warm, heat_points)}
+                                  csem_layers, csem_blocks, heat_warm, heat_points, sound_whole, sound_surface, sound_layers,
+                                  sound_centres)}
 
 
 def summary(pairs, reports):

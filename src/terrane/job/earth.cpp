@@ -18,6 +18,7 @@
 #include "terrane/io/scattered.hpp"
 #include "terrane/job/contents.hpp"
 #include "terrane/job/described.hpp"
+#include "terrane/job/earth_on.hpp"
 #include "terrane/mesh/overlaps.hpp"
 #include "terrane/model/bodies.hpp"
 #include "terrane/model/conductivity.hpp"
@@ -1098,6 +1099,18 @@ void build_earths(const Config& job, const std::optional<Projection>& projection
     note_unread(job, requests[n], earth);
     take(n, std::move(earth));
   }
+}
+
+std::optional<EarthModel> described_earth_on(const TensorMesh& mesh, const Config& job,
+                                             const MemoryBudget& memory, const EarthRequest& request) {
+  const auto kind = kind_of_mesh(job, request);
+  if (kind != "planned" && kind != "regular" && kind != "tensor") return std::nullopt;
+  auto of = cells_of_job(job, kind);
+  if (of.model.has("file")) return std::nullopt;
+  of.averages = true;
+  Earth earth;
+  const auto description = describe_earth(of, std::nullopt, memory, request, earth);
+  return transferred(of.model, mesh, description, true, request, memory, earth);
 }
 
 Ground build_ground(const Config& job, const std::optional<Projection>& projection,

@@ -163,6 +163,13 @@ void describe_passes(RunFacts& facts, const Passes& passes, const Problem& probl
 
 }  // namespace
 
+/// Memory on the host of rank 0 that the companion takes while the run's own gathers exist: its medium, and
+/// its gathers. Its waves take less than those of the run, which are no longer there.
+double Simulation::bytes_of_companion() const {
+  const auto& other = companion_.problem;
+  return other ? bytes_of_models(*other, {}) + bytes_of_gathers(*other, {}, every_) : 0;
+}
+
 void Simulation::describe_sizes(RunFacts& facts) const {
   const auto& p = problem_;
   const auto whole = p.whole();
@@ -199,8 +206,10 @@ void Simulation::describe(RunFacts& facts, const Choice& choice, const Runtime&)
   facts.work_unit = "node steps";
   const double on_host =
       device.has_own_memory() ? 0 : bytes_beside_waves(p, choice, every_, choice.share_of_machine());
-  facts.memory_bytes = static_cast<std::size_t>(bytes_of_shot(p, settings, device, choice.share) + on_host);
+  facts.memory_bytes = static_cast<std::size_t>(bytes_of_shot(p, settings, device, choice.share) + on_host +
+                                                (device.has_own_memory() ? 0 : bytes_of_companion()));
   describe_sizes(facts);
+  describe_errors(facts);
   describe_hosts(facts, p, choice, every_);
   const bool together = !settings.shots_of_their_own(p.shots.size(), choice.ranks);
   auto passes = passes_for(p, device, choice.threads, cut_of(p, settings, choice.ranks));
@@ -316,9 +325,10 @@ double Simulation::check_host(const Plan& plan, const Choice& choice) const {
   std::string what = plan.problem;
   if (shots > 1) what += fmt::format(", {} shots at once", shots);
   if (settings.kept_in == KeptIn::host) what += ", with waves kept on the host";
-  const double needed = device.has_own_memory()
-                            ? bytes_beside_waves(problem_, choice, every_, choice.share_of_machine())
-                            : static_cast<double>(plan.memory_bytes);
+  const double needed =
+      device.has_own_memory()
+          ? bytes_beside_waves(problem_, choice, every_, choice.share_of_machine()) + bytes_of_companion()
+          : static_cast<double>(plan.memory_bytes);
   // Only one rank collects gathers.
   const double gathers = bytes_of_gathers(problem_, settings, every_);
   const double others =
@@ -339,8 +349,12 @@ void Simulation::foresee(Plan& plan, const Choice& choice, const Runtime&) const
   // of a GPU or of a core's share.
   const double rate =
       device.kind == Device::Kind::cuda ? 1e11 : 2e8 * std::min(thread_count(choice.threads), 8);
-  plan.seconds = plan.work / (choice.settings.double_precision ? rate / 2 : rate) / choice.ranks;
+  const double per_second = (choice.settings.double_precision ? rate / 2 : rate) * choice.ranks;
+  plan.seconds = plan.work / per_second;
   check_checkpoints(plan, choice);
+  if (const auto& other = companion_.problem)
+    plan.seconds += static_cast<double>(other->whole().count()) *
+                    static_cast<double>(other->steps() * other->shots.size()) / per_second;
   if (device.has_own_memory()) {
     const auto free = device_memory(device).free;
     if (static_cast<double>(plan.memory_bytes) > static_cast<double>(free))

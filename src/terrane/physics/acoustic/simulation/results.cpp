@@ -22,7 +22,9 @@
 namespace terrane::acoustic {
 
 Dataset Simulation::compute(Result& result, const Choice& choice, const Runtime& runtime) {
+  const auto begin = std::chrono::steady_clock::now();
   auto done = run_shots(problem_, choice.settings, runtime);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   auto& report = result.report;
   report.notes.insert(report.notes.end(), done.notes.begin(), done.notes.end());
   report.warnings.insert(report.warnings.end(), done.warnings.begin(), done.warnings.end());
@@ -37,7 +39,9 @@ Dataset Simulation::compute(Result& result, const Choice& choice, const Runtime&
                 "This should not happen with a stable step; run the job in double precision and report it.");
   const auto pictures =
       done.pictures.on_disk() ? done.pictures : Pictures{};  // snapshots in memory are already in `data`
+  const bool states_errors = accuracy_.states_errors();
   auto data = images_wanted ? images(std::move(done)) : gathers(done);
+  if (states_errors) state_errors(data, done, seconds, choice, runtime, result);
   if (pictures.on_disk())
     result.entries.push_back(
         {data.variables.back().name,
@@ -76,30 +80,40 @@ Dataset Simulation::gathers(const Outcome& done) const {
                                 std::move(receiver),
                                 {}});
   }
-  const std::size_t each = receivers.size(), traces = problem_.traces(shots.front());
-  for (std::size_t c = 0; c < problem_.record.size(); ++c) {
-    const auto component = problem_.record[c];
-    const bool is_pressure = component == Component::pressure;
-    std::vector<float> values;
-    values.reserve(done.gathers.size() * samples * each);
-    for (const auto& gather : done.gathers)
-      for (std::size_t n = 0; n < samples; ++n) {
-        const auto row = gather.begin() + static_cast<std::ptrdiff_t>(n * every_ * traces + c * each);
-        values.insert(values.end(), row, row + static_cast<std::ptrdiff_t>(each));
-      }
-    data.variables.push_back(
-        {std::string(component_names[static_cast<std::size_t>(component)]),
-         is_pressure ? "Pa" : "m/s",
-         fmt::format("{}{}",
-                     is_pressure ? "pressure"
-                                 : fmt::format("velocity of particles, {}", axes[2 - axis_of(component)]),
-                     settings_.task == Task::born ? " that is scattered once" : ""),
-         {"shot", "time", "receiver"},
-         std::move(values),
-         {}});
-  }
+  for (std::size_t c = 0; c < problem_.record.size(); ++c) add_traces(data, done, c);
   if (settings_.snapshots.any()) add_pictures(data, done.pictures);
   return data;
+}
+
+/// Adds the traces of one component, and the variable of their errors, without values, if the run states any.
+void Simulation::add_traces(Dataset& data, const Outcome& done, std::size_t c) const {
+  const auto& shot = problem_.shots.front();
+  const std::size_t each = shot.receivers.size(), traces = problem_.traces(shot);
+  const auto component = problem_.record[c];
+  const bool is_pressure = component == Component::pressure;
+  const std::string name(component_names[static_cast<std::size_t>(component)]),
+      unit = is_pressure ? "Pa" : "m/s";
+  std::vector<float> values;
+  values.reserve(done.gathers.size() * ((problem_.steps() - 1) / every_ + 1) * each);
+  for (const auto& gather : done.gathers)
+    for (std::size_t n = 0; n * traces < gather.size(); n += every_) {
+      const auto row = gather.begin() + static_cast<std::ptrdiff_t>(n * traces + c * each);
+      values.insert(values.end(), row, row + static_cast<std::ptrdiff_t>(each));
+    }
+  constexpr const char* axes[3] = {"easting", "northing", "up"};
+  data.variables.push_back(
+      {name,
+       unit,
+       fmt::format(
+           "{}{}",
+           is_pressure ? "pressure" : fmt::format("velocity of particles, {}", axes[2 - axis_of(component)]),
+           settings_.task == Task::born ? " that is scattered once" : ""),
+       {"shot", "time", "receiver"},
+       std::move(values),
+       {}});
+  if (!accuracy_.states_errors()) return;
+  data.variables.push_back(
+      {name + "_error", unit, "rms error of the trace", {"shot", "receiver"}, std::vector<double>(), {}});
 }
 
 /// Adds the snapshots as the last variable, without values if these are on disk.
@@ -178,17 +192,6 @@ Dataset Simulation::images(Outcome done) const {
   return data;
 }
 
-TensorMesh Simulation::mesh() const {
-  const auto& g = problem_.grid;
-  const auto faces = [&](std::size_t a) {
-    std::vector<double> all;
-    for (Index n = 0; n <= g.nodes[a]; ++n)
-      all.push_back(g.first[a] + (static_cast<double>(n) - 0.5) * g.spacing[a]);
-    return all;
-  };
-  return TensorMesh(faces(2), faces(1), faces(0));
-}
-
 /// The properties of the medium, in the units of models.
 std::vector<Column> Simulation::columns() const {
   const auto& p = problem_;
@@ -207,7 +210,7 @@ std::vector<Column> Simulation::columns() const {
 }
 
 io::Content Simulation::model(bool) const {
-  return io::MeshData{mesh(), columns(), provenance(physics_, job_)};
+  return io::MeshData{mesh_of(problem_.grid), columns(), provenance(physics_, job_)};
 }
 
 }  // namespace terrane::acoustic

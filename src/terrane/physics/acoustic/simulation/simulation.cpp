@@ -18,7 +18,6 @@
 #include "terrane/physics/acoustic/observed.hpp"
 #include "terrane/physics/acoustic/simulation/tables.hpp"
 #include "terrane/simulation/describe.hpp"
-#include "terrane/simulation/stated_errors.hpp"
 
 namespace terrane::acoustic {
 
@@ -145,15 +144,12 @@ std::unique_ptr<Simulation> Simulation::read(const Config& job, const Runtime& r
   const bool inverts = prepare != nullptr;
   const auto memory = memory_budget(runtime);
   const auto table = job.table("simulation").describe({simulation_keys(), Runtime::section().keys});
-  refuse_errors_of_waves(
-      table,
-      "Leave the key out. To see the error, run again with cells two thirds as wide: traces "
-      "differ by about twice the error of the wider ones.");
   const auto source = job.table("source").describe({source_keys()});
   auto stations = build_survey(job, memory);
   Problem p;
   Settings s;
   read_simulation(table, p, s, inverts);
+  const auto accuracy = read_accuracy(table, s, inverts);
   if (inverts) refuse_to_invert(table, s);
   s.snapshots = read_snapshots(job, s, inverts);
   read_boundary(job.table("boundary").describe({boundary_keys()}), p);
@@ -161,7 +157,8 @@ std::unique_ptr<Simulation> Simulation::read(const Config& job, const Runtime& r
   p.wavelet = read_wavelet(source, &unit_of_wavelet);
   expect_above_zero(job, {"velocity_p"}, "waves need");
   if (p.equation == Equation::variable_density) expect_above_zero(job, {"density"}, "waves need");
-  auto earth = build_earth(job, std::nullopt, memory, request_for(p, source, stations));
+  const auto request = request_for(p, source, stations);
+  auto earth = build_earth(job, std::nullopt, memory, request);
   auto& [mesh, cells] = std::get<MeshCells>(earth.model.geometry);
   expect_wavelet_unit(source, unit_of_wavelet, mesh);
   p.velocity = velocity_of(earth.model, job);
@@ -186,6 +183,8 @@ std::unique_ptr<Simulation> Simulation::read(const Config& job, const Runtime& r
                                              JobOrigin{job.source(), stations.survey.projection});
     made->every_ = every;
     made->take_notes(earth, stations);
+    made->accuracy_ = accuracy;
+    if (accuracy.states_errors()) made->make_companion(job, memory, request);
     if (given) made->read_observed(table);
     return made;
   } catch (const InputError& error) {

@@ -8,9 +8,12 @@
 
 #include "terrane/io/content.hpp"
 #include "terrane/job/config.hpp"
+#include "terrane/job/earth.hpp"
 #include "terrane/mesh/tensor_mesh.hpp"
+#include "terrane/physics/acoustic/companion.hpp"
 #include "terrane/physics/acoustic/run.hpp"
 #include "terrane/simulation/simulation_of.hpp"
+#include "terrane/simulation/trace_accuracy.hpp"
 
 namespace terrane::acoustic {
 
@@ -79,6 +82,12 @@ class Simulation final : public SimulationOf<Choice> {
 
  private:
   static std::unique_ptr<Simulation> read(const Config& job, const Runtime& runtime, const Prepare* prepare);
+  /// Makes the companion, or notes why no error can be stated. request: what the run asked of its earth
+  void make_companion(const Config& job, const MemoryBudget& memory, EarthRequest request);
+  /// Runs the companion, and gives each variable of `data` whose name ends in _error its values.
+  void state_errors(Dataset& data, const Outcome& done, double seconds, const Choice& choice,
+                    const Runtime& runtime, Result& result) const;
+  void describe_errors(RunFacts& facts) const;
   /// Reads the gathers to migrate.
   void read_observed(const Config& simulation);
   Choice choose(const Runtime& runtime) const override;
@@ -91,18 +100,21 @@ class Simulation final : public SimulationOf<Choice> {
   Room room_of(const Choice& choice) const;
   void describe_keeping(RunFacts& facts, const Choice& choice) const;
   void describe_sizes(RunFacts& facts) const;
+  double bytes_of_companion() const;
   double bytes_of_film(const Settings& settings) const;
   void check_disk(const Choice& choice) const;
   void check_checkpoints(Plan& plan, const Choice& choice) const;
   double check_host(const Plan& plan, const Choice& choice) const;
   Dataset images(Outcome done) const;
+  void add_traces(Dataset& data, const Outcome& done, std::size_t component) const;
   void add_pictures(Dataset& data, const Pictures& pictures) const;
-  TensorMesh mesh() const;
   std::vector<Column> columns() const;
 
   Problem problem_;
   Settings settings_;
   std::size_t every_ = 1;  ///< number of time steps between two written samples
+  AccuracyOfTraces accuracy_;
+  CompanionProblem companion_;
   /// Values of the problem, computed once because each takes a pass over the whole medium.
   double slowest_ = 0, longest_step_ = 0;
 };

@@ -76,7 +76,7 @@ std::span<const Key> boundary_keys() {
        {"north", "text", "\"cpml\"", "The same for the north side."}});
 }
 std::span<const Key> simulation_keys() {
-  return keys_of<Problem, Settings>(
+  return keys_of<Problem, Settings, AccuracyOfTraces>(
       {{"physics", "text", "", "What is computed.", "\"acoustic\""}},
       {{"smoothing", "length", "none",
         "For born and migration: standard deviation of the Gaussian that smooths the model.", ""},
@@ -163,6 +163,16 @@ void read_simulation(const Config& table, Problem& p, Settings& s, bool inverts)
         std::pair{"kept_in", s.kept_in != KeptIn::automatic}, std::pair{"scratch", !s.scratch.empty()}})
     if (given && s.task != Task::migration && !inverts)
       throw table.wrong(key, "is of migration", "Take it away, or kind = \"migration\".");
+}
+
+AccuracyOfTraces read_accuracy(const Config& table, const Settings& s, bool inverts) {
+  if (inverts || s.task != Task::modelling)
+    refuse_errors_of_waves(table,
+                           "Leave the key out. A job of the same shots with kind = \"modelling\" states the "
+                           "errors of gathers.");
+  AccuracyOfTraces accuracy;
+  read_fields(table, accuracy);
+  return accuracy;
 }
 
 Snapshots read_snapshots(const Config& job, const Settings& s, bool inverts) {

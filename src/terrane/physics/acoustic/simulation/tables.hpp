@@ -12,6 +12,7 @@
 #include "terrane/model/earth_model.hpp"
 #include "terrane/physics/acoustic/problem.hpp"
 #include "terrane/physics/acoustic/settings.hpp"
+#include "terrane/simulation/trace_accuracy.hpp"
 
 namespace terrane::acoustic {
 
@@ -30,6 +31,8 @@ void expect_wavelet_unit(const Config& source, const std::string& unit, const Te
 std::vector<Place> read_shots(const Config& source);
 void read_boundary(const Config& boundary, Problem& p);
 void read_simulation(const Config& simulation, Problem& p, Settings& s, bool inverts);
+/// The accuracy settings of modelling. Throws InputError if a job of another kind has any.
+AccuracyOfTraces read_accuracy(const Config& simulation, const Settings& s, bool inverts);
 /// The snapshots of a job, before Snapshots::settle(); none if the job has no table [snapshots].
 Snapshots read_snapshots(const Config& job, const Settings& s, bool inverts);
 /// Throws InputError if the job has settings that an inversion does not allow.
