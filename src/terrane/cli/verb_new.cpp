@@ -126,7 +126,7 @@ std::string text_of_job(const Registry& registry, const Physics& physics, const 
     const auto& example = example_of(options);
     return options.brief ? without_comments(example.job) : std::string(example.job);
   }
-  if (!options.of.empty()) example_of(options);  // throws the error that applies
+  if (!options.of.empty()) example_of(options);  // throws InputError: there is no such example
   if (options.brief) return brief_job(physics, options);
   if (options.from.empty()) return commented_job(physics, options);
   if (physics.name != "inversion")

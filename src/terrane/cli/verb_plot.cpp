@@ -166,7 +166,7 @@ io::Content content_of(const std::string& file) {
     try {
       auto in = io::TextReader::open(file);
       return io::to_table(io::read_arrays(in));
-    } catch (const Error&) {  // not a file of electrode arrays: the error of io::read() says more
+    } catch (const Error&) {  // the file is not one of electrode arrays: the error of io::read() says more
     }
     throw;
   }

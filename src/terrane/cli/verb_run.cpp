@@ -222,7 +222,7 @@ int compute_and_write(const Config::Part& part, const Job& job, const JobOptions
   Writing writing(progress);
   try {
     make_folders(output, plots);  // folders may have been removed since the run began
-  } catch (const FileError&) {    // writing each file reports the error
+  } catch (const FileError&) {    // ignored here: writing each file will report the error
   }
   write_files(writing, result, simulation, output);
   if (writing.failures().empty() && !finished.empty()) remove_checkpoint(finished);
@@ -356,7 +356,7 @@ struct Sound {
   Config::Part part;
   std::vector<std::filesystem::path> files;
   std::filesystem::path checkpoint;
-  std::filesystem::path done;  ///< this file marks the simulation as done while others are still to run
+  std::filesystem::path done;  ///< a file that marks the simulation as done while others are still to run
 };
 
 /// Reads and checks every simulation as `check` does, before the first one runs, so that errors in any of

@@ -35,7 +35,7 @@ struct NewOptions {
                                   ///< physics prefers
   std::vector<std::string> from;  ///< control files of UBC's inversions
   std::string of;                 ///< for an inversion: the physics of its data, such as "electric"
-  bool brief = false;             ///< the shortest job that runs
+  bool brief = false;             ///< whether to write the shortest job that runs
   bool reference = false;
 };
 

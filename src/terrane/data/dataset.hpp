@@ -49,7 +49,7 @@ struct Variable {
   std::vector<std::string>
       dimensions;  ///< names of dimensions of the data set, outermost first; empty: a single value
   Values values;
-  std::vector<Attribute> attributes;  ///< in addition to unit and long_name
+  std::vector<Attribute> attributes;  ///< attributes besides unit and long_name
   VariableRole role = VariableRole::computed;
 };
 
@@ -57,7 +57,7 @@ struct Dataset {
   std::vector<Dimension> dimensions;
   std::vector<Variable> coordinates;  ///< positions and times: written first; variables refer to them
   std::vector<Variable> variables;
-  std::vector<Attribute> attributes;  ///< program, version, frame, the whole job
+  std::vector<Attribute> attributes;  ///< attributes of the data set: program, version, frame, the whole job
 
   /// Null if there is no dimension, or no variable, of that name; find() searches coordinates and variables.
   const Dimension* dimension(std::string_view name) const;

@@ -59,7 +59,7 @@ struct Table {
   std::vector<Column> columns;
   std::vector<TextColumn> texts;
   std::vector<std::size_t> lines;  ///< line of each row in its file; empty if the file has no lines
-  std::string source;              ///< the file, for messages
+  std::string source;              ///< name of the file, for messages
   std::string projection;
   Attributes attributes;
 

@@ -690,7 +690,7 @@ std::vector<double> TextReader::numbers(std::size_t count, std::string_view what
       fail(fmt::format("\"{}\" goes beyond the {} values expected ({} were there before): {}", shown(word),
                        count, out.size(), what),
            "Check the counts at the top of the file.");
-    expect_memory(out.size() + static_cast<std::size_t>(times));  // run lengths may need much memory
+    expect_memory(out.size() + static_cast<std::size_t>(times));  // expanded run lengths may need much memory
     out.insert(out.end(), static_cast<std::size_t>(times), parsed(word.substr(star + 1), what, allow_nan));
   }
   return out;

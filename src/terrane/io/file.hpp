@@ -147,7 +147,7 @@ class TextReader {
   std::string with_its_star(std::string_view word);
   double parsed(std::string_view token, std::string_view what, bool allow_nan) const;
   std::string name_, text_;
-  ReadBudget budget_;  // memory besides the text
+  ReadBudget budget_;  // memory that may be used besides the text
   std::size_t at_ = 0, line_ = 0, next_line_ = 1;
   char comment_ = '\0';
 };

@@ -140,7 +140,7 @@ void take_gather_places(const std::string& path, const Dataset& data, const std:
   const auto& words = g.geographic ? earth_words : axis_words;
   struct Axis {
     const Variable *source, *receiver;
-    double of_source, of_receiver;  // factors to metres
+    double of_source, of_receiver;  // factors from the units of source and receiver positions to metres
   };
   std::vector<Axis> axes;
   for (const auto* word : words) {

@@ -229,7 +229,8 @@ class GmshReader {
   bool binary_ = false;
   // Names of physical groups, by dimension and tag.
   std::map<std::pair<std::int64_t, std::int64_t>, std::string> names_;
-  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> physical_;  // by dimension and entity
+  // Physical tag, by dimension and entity.
+  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> physical_;
   std::unordered_map<std::int64_t, std::uint32_t> node_;
   HexahedraFile mesh_;
 };

@@ -920,7 +920,7 @@ class NetcdfWriter {
   std::set<std::string> given_;
   int file_ = -1;
   bool open_ = false;
-  std::map<int, Deflated> deflated_;  ///< by number of the variable
+  std::map<int, Deflated> deflated_;  ///< compressed variables, by number of the variable
   std::vector<Deflated> kept_;
   std::list<std::vector<float>> single_;
 };
@@ -1080,7 +1080,7 @@ class ClassicHeader {
     version_ = magic[3];
     if (std::string_view(magic.data(), 3) != "CDF" || (version_ != 1 && version_ != 2 && version_ != 5))
       return;
-    number(count_bytes());  // number of records
+    number(count_bytes());  // skips the number of records
     list([&] {
       name();
       number(count_bytes());
@@ -1088,11 +1088,11 @@ class ClassicHeader {
     attributes();
     list([&] {
       name();
-      skip(number(count_bytes()), count_bytes());  // indices of dimensions
+      skip(number(count_bytes()), count_bytes());  // skips the indices of dimensions
       attributes();
       number(4);
       number(count_bytes());
-      number(version_ == 1 ? 4 : 8);  // position of the data
+      number(version_ == 1 ? 4 : 8);  // skips the position of the data
     });
   }
 
@@ -1114,7 +1114,7 @@ class ClassicHeader {
   }
   template <class Item>
   void list(const Item& item) {
-    number(4);  // kind of the list
+    number(4);  // skips the kind of the list
     for (auto count = number(count_bytes()); count > 0 && in_.good(); --count) item();
   }
   void name() {
@@ -1152,7 +1152,8 @@ std::string netcdf_name(std::string name) {
   if (first < 0x80 && !std::isalnum(first) && first != '_') name.insert(0, 1, '_');
   if (name.size() > NC_MAX_NAME) {
     name.resize(NC_MAX_NAME);
-    while ((static_cast<unsigned char>(name.back()) & 0xC0) == 0x80) name.pop_back();  // a cut character
+    // Removes the rest of a character that was cut.
+    while ((static_cast<unsigned char>(name.back()) & 0xC0) == 0x80) name.pop_back();
     if (static_cast<unsigned char>(name.back()) >= 0xC0) name.pop_back();
   }
   return name;

@@ -260,7 +260,7 @@ class NetcdfSink::File {
   std::string path_, mapping_;
   bool compressed_, open_ = false;
   int file_ = -1;
-  std::map<int, Deflated> deflated_;  ///< by number of the variable
+  std::map<int, Deflated> deflated_;  ///< compressed variables, by number of the variable
   std::vector<Deflated> kept_;
   std::map<std::string, int, std::less<>> dimensions_, variables_;
 };
@@ -281,7 +281,8 @@ void NetcdfSink::do_define(const Dataset& header) {
   constexpr double for_metadata = 1 << 20;
   pending_ = std::make_unique<PendingPath>(path_);
   const auto room = static_cast<std::size_t>(bytes + for_metadata);
-  pending_->reserve(room);  // before the library opens the file, because opening frees the reserved space
+  // Reports too little space before the library opens the file, which frees the reserved space.
+  pending_->reserve(room);
   file_ = std::make_unique<File>(path_, pending_.get());
   file_->define(header);
   pending_->reserve(room);

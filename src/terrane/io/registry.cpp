@@ -106,7 +106,8 @@ struct Destination {
   const MeshData& mesh() const;
   Array array() const;
   Gathers gathers() const;
-  Gathers gathers_of_kinds() const;  ///< for formats that store the component of each trace
+  /// Gathers of all components, for formats that store the component of each trace.
+  Gathers gathers_of_kinds() const;
   const Dataset& dataset() const;
   [[noreturn]] void refuse(std::string_view next) const;
 };
@@ -979,7 +980,8 @@ const Format* by_content(std::string_view head, const Format* by_name) {
 struct Foreign {
   std::string_view name, next;
   bool (*begins)(std::string_view head);
-  std::string_view only = {};  ///< the only extension with this format, if the first bytes do not suffice
+  /// File name extension that the file must have, if the first bytes do not suffice.
+  std::string_view only = {};
 };
 
 template <std::size_t N>
@@ -1089,7 +1091,8 @@ const Format& format_of(const std::string& path) {
 
 Content read(const std::string& path, const ReadOptions& options) {
   check_name(path);
-  const bool one = options.format == "specfem-mesh" || is_specfem_mesh(path);  // a folder with a single mesh
+  // Whether the path is a folder with a single mesh.
+  const bool one = options.format == "specfem-mesh" || is_specfem_mesh(path);
   if (const auto files = one ? std::vector{path} : files_named(path);
       files.size() > 1 || files.front() != path)
     return read_sites(files, options);

@@ -29,8 +29,8 @@ struct WriteOptions {
   const Conventions* conventions = nullptr;
 };
 
-struct Source;       // argument of a format's reader: registry.cpp
-struct Destination;  // argument of a format's writer: registry.cpp
+struct Source;       // argument of a format's reader, defined in registry.cpp
+struct Destination;  // argument of a format's writer, defined in registry.cpp
 
 /// The table entry of a format. To add a format, write a file that reads and writes it, and add a row in
 /// registry.cpp.

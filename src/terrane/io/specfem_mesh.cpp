@@ -86,7 +86,7 @@ class SpecfemMesh {
       std::string_view word;
       if (!words.token(word)) continue;
       std::vector<double> v;
-      std::vector<std::string> names;  // words such as in "2 -1 tomography elastic file.xyz 1"
+      std::vector<std::string> names;  // words of a line such as "2 -1 tomography elastic file.xyz 1"
       do {
         double value = 0;
         const bool number = parse_number(word, value) && std::isfinite(value);

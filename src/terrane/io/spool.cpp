@@ -51,7 +51,7 @@ std::string free_beside(const std::string& path) {
 
 Spool::Spool(const std::string& path, std::size_t frames, std::size_t bytes_of_frame, Words words)
     : path_(path), bytes_of_frame_(bytes_of_frame), words_(std::move(words)) {
-  const PendingPath named(path);  // its destructor removes the name; the open file remains usable
+  const PendingPath named(path);  // the destructor of `named` removes the name; the open file remains usable
   file_ = ::open(named.temporary().c_str(), O_RDWR | O_CLOEXEC);
   if (file_ < 0) throw FileError(path, fmt::format("cannot be written: {}", std::strerror(errno)));
   const std::size_t bytes = frames * bytes_of_frame;

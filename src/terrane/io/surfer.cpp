@@ -152,7 +152,7 @@ GridData read_surfer7(const std::string& name, std::string_view bytes) {
       south = in.take<double>();
       dx = in.take<double>();
       dy = in.take<double>();
-      in.skip(2 * sizeof(double));  // minimum and maximum
+      in.skip(2 * sizeof(double));  // skips minimum and maximum
       if (const auto rotation = in.take<double>(); rotation != 0)
         in.fail(fmt::format("the grid is rotated by {} degrees", rotation),
                 "Resample it onto east and north.");

@@ -675,7 +675,7 @@ Table read_ubc_gradient(TextReader& in) {
   std::vector<double> row;
   while (rows.next(row)) {
     if (table.lines.empty() &&
-        row.size() == 3) {  // positions only, at which these components are to be computed
+        row.size() == 3) {  // a row with a position only, at which these components are to be computed
       table.columns.resize(3);
       listed.clear();
     }

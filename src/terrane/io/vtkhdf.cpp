@@ -269,7 +269,8 @@ class VtkhdfSink::File {
   }
 
   static hid_t open(PendingPath& pending, std::size_t bytes) {
-    pending.reserve(bytes);  // before the library opens the file, because opening frees the reserved space
+    // Reports too little space before the library opens the file, which frees the reserved space.
+    pending.reserve(bytes);
     const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);
     return H5Fcreate(pending.temporary().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);

@@ -301,7 +301,7 @@ class KeyDepth {
   int depth_ = 0, word_ = 0;
   bool on_command_line_, plain_word_ = false;
   std::string nesting_;   // the brackets and braces that are open
-  bool in_name_ = false;  // inside the name of a table
+  bool in_name_ = false;  // whether the current character is inside the name of a table
 };
 
 toml::table parsed(std::string_view text, const std::string& name) {

@@ -16,8 +16,8 @@
 namespace terrane {
 
 struct Stations {
-  Survey survey;  ///< with the columns of the file, and "observed" (SI), "geoid_height", "ellipsoidal_height"
-                  ///< (m)
+  /// Stations with the columns of the file, and "observed" (SI), "geoid_height", "ellipsoidal_height" (m).
+  Survey survey;
   std::optional<Projection> projection;  ///< map projection of the whole job
   std::vector<std::string> sites;  ///< name of the magnetotelluric site, for each station; empty: no sites
   /// Text columns of the file and numeric columns that identify stations (ID), with a value for each station.

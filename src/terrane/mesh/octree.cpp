@@ -83,7 +83,7 @@ class Grower {
   Progress& progress_;
   std::size_t chunks_;
   double corner_[3] = {}, side_ = 0;
-  std::vector<Key> keys_;  // in the order of grown_.order
+  std::vector<Key> keys_;  // sort keys of boxes, in the order of grown_.order
   Octree grown_;
 };
 

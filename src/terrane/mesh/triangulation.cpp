@@ -205,7 +205,7 @@ void lay_axes(Grid& grid, std::span<const double> x, std::span<const double> y) 
   grid.easting = once(x);
   grid.northing = once(y);
   const std::size_t most = nodes_per_point * x.size();
-  if (grid.easting.size() <= most / grid.northing.size()) return;  // the points are the nodes of a grid
+  if (grid.easting.size() <= most / grid.northing.size()) return;  // the points are nodes of this grid
   const double width = grid.easting.back() - grid.easting.front(),
                height = grid.northing.back() - grid.northing.front();
   const double spacing = std::sqrt(width * height / static_cast<double>(most));
@@ -230,7 +230,7 @@ void fill_triangle(Grid& grid, const std::array<Corner, 3>& t) {
       between(grid.northing, std::min({t[0].y, t[1].y, t[2].y}), std::max({t[0].y, t[1].y, t[2].y}));
   const auto area = [](double ax, double ay, double bx, double by) { return ax * by - ay * bx; };
   const double whole = area(t[1].x - t[0].x, t[1].y - t[0].y, t[2].x - t[0].x, t[2].y - t[0].y);
-  if (!(whole > 0)) return;  // its points were collinear before rounding
+  if (!(whole > 0)) return;  // the triangle's points were collinear before rounding
   constexpr double rounding = 1e-9;
   for (auto j = south; j < north; ++j)
     for (auto i = west; i < east; ++i) {

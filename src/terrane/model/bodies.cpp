@@ -227,7 +227,7 @@ class Painter {
     using Vector = std::array<double, 3>;
     const auto [a, b, c] = axes_of(e);
     // In coordinates along the body's axes, each divided by its semi-axis, the ellipsoid is the unit sphere.
-    std::array<Vector, 3> column;  // unit vectors east, north, up in these coordinates
+    std::array<Vector, 3> column;  // unit vectors east, north, up in the coordinates of the unit sphere
     Vector reach;                  // half-widths of the bounding box
     for (std::size_t q = 0; q < 3; ++q) {
       column[q] = {a[q] / e.semi_axes[0], b[q] / e.semi_axes[1], c[q] / e.semi_axes[2]};
@@ -552,7 +552,7 @@ Interval vertical(const Layer& l, double x, double y) {
     const auto* level = std::get_if<double>(&surface);
     return level ? *level : std::get<Grid>(surface).interpolate(x, y);
   };
-  return {elevation(l.bottom), elevation(l.top)};  // empty if one of them is NaN
+  return {elevation(l.bottom), elevation(l.top)};  // the interval is empty if one of both heights is NaN
 }
 
 }  // namespace

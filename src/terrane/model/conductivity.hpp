@@ -23,7 +23,7 @@ inline constexpr double conductivity_of_air = 1e-6;  ///< S/m; media with at mos
 /// A property from which conductivity is computed.
 struct Conducts {
   std::string property;
-  bool inverse;  ///< the property is a resistivity
+  bool inverse;  ///< whether the property is a resistivity
 
   double conductivity(double value) const { return inverse ? 1 / value : value; }
 };

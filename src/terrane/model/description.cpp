@@ -796,11 +796,11 @@ class CellAverages {
   std::vector<std::string> known_;
   Columns columns_;
   Lines lines_;
-  std::vector<std::vector<Part>> east_, north_;  ///< [cells along the axis]: their parts
+  std::vector<std::vector<Part>> east_, north_;  ///< [cells along the axis] the parts of each cell
   std::mutex counting_;
 
  public:
-  std::vector<Property> values;   ///< [columns], of all cells of the mesh
+  std::vector<Property> values;   ///< [columns] values of all cells of the mesh
   std::vector<std::size_t> held;  ///< [bodies]: number of cells that contain a part of the body
 };
 

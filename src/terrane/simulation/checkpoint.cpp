@@ -188,7 +188,7 @@ void CheckpointReader::read(std::string_view name, std::initializer_list<std::si
 
 template <class T>
 std::vector<T> CheckpointReader::array(std::string_view name, std::initializer_list<std::size_t> shape) {
-  expect_array<T>(name, {shape.begin(), shape.size()});  // checked before memory is allocated
+  expect_array<T>(name, {shape.begin(), shape.size()});  // the shape is checked before memory is allocated
   std::vector<T> values(size(name));
   read(name, shape, 0, std::span(values));
   return values;

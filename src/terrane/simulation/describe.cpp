@@ -92,7 +92,7 @@ void add_words(Result& result, const std::vector<io::TextColumn>& words, RunFact
   if (place != data.dimensions.end()) {
     on = {place->name};
     stations = place->size;
-  } else if (io::has_stations(data)) {  // stations on a grid
+  } else if (io::has_stations(data)) {  // the stations are nodes of a grid
     on = {"northing", "easting"};
     stations = data.dimension(on[0])->size * data.dimension(on[1])->size;
   }

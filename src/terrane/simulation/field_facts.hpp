@@ -47,10 +47,10 @@ void add_numbers(const T& value, std::vector<double>& numbers, bool all) {
   } else if constexpr (Listed<T>) {
     NumbersOfFields visit(numbers, all);
     T::fields(value, visit);
-  } else if constexpr (!std::ranges::range<T>) {  // a struct of integers without padding bytes
+  } else if constexpr (!std::ranges::range<T>) {  // T is a struct of integers without padding bytes
     static_assert(std::has_unique_object_representations_v<T>);
     for (const auto byte : std::as_bytes(std::span(&value, 1))) numbers.push_back(static_cast<double>(byte));
-  } else {  // a text, a vector or an array
+  } else {  // T is a text, a vector or an array
     if constexpr (VectorOfValues<T>) numbers.push_back(static_cast<double>(value.size()));
     for (const auto& one : value) add_numbers(one, numbers, all);
   }
@@ -107,7 +107,8 @@ class FingerprintFields {
 
   std::vector<std::pair<std::string, Columns>> groups_;
   Fingerprint settings_;
-  std::string before_;                      // prefix of names: the job's table of the settings
+  // Prefix of names: name of the job's table that contains the settings.
+  std::string before_;
   std::deque<std::vector<double>> copies_;  // copies of values; a deque, so that references to its elements
                                             // stay valid
 };

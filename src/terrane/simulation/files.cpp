@@ -139,7 +139,7 @@ void check_plots(const Config& job, const Output& output, const Result& outline)
 std::vector<std::string> check_files(const Config& job, const Simulation& simulation, const Output& output,
                                      bool plots) {
   const auto outline = simulation.outline();
-  auto made = output;  // the output with all files that the run will write
+  auto made = output;  // copy of `output` with all files that the run will write
   made.files.clear();
   for (const auto& path : output.files)
     for (auto& file : of_file(job, "files", path, [&] { return written_files(path.string(), outline); }))

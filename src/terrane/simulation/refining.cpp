@@ -57,7 +57,7 @@ FinerWish finer_wish(const ErrorShares& shares, double error, double accuracy, d
   // that the run itself states.
   auto cells = shares.cells;
   const double all = cells[0] + cells[1] + cells[2] + shares.walls;
-  const double sum = std::isfinite(all) ? all : 0;  // 0: a companion did not converge
+  const double sum = std::isfinite(all) ? all : 0;  // counts as 0 if a companion did not converge
   const double scale = sum > 0 ? std::clamp(error / sum, 0.5, 1e3) : 1;
   for (double& e : cells) e = sum > 0 ? e * scale : error / 3;
   FinerWish wish;

@@ -49,8 +49,9 @@ double most_times(std::uint64_t cells, std::uint64_t most_cells);
 struct Round {
   std::uint64_t cells = 0;
   double error = std::numeric_limits<double>::quiet_NaN();  ///< error at 95 % of data; NaN: not known
-  double seconds = 0;                                       ///< time of the run, without its companion's
-  double memory = 0;                                        ///< bytes
+  /// Time of the run, without the time of its companion.
+  double seconds = 0;
+  double memory = 0;  ///< bytes
 };
 
 /// All rounds of a run, for the result.

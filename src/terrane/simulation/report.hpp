@@ -28,7 +28,7 @@ struct NamedValue {
 struct RunFacts {
   std::string problem;  ///< "62,500 sources at 441 stations"
   std::string method;   ///< "tree", "explicit"
-  std::string reason;   ///< why this method
+  std::string reason;   ///< why this method was chosen
   std::string device;   ///< "cpu (AVX-512, 16 threads)"
   double seconds = 0;   ///< wall time of the computation; in a plan the expected one, or 0 if not estimated
   std::size_t memory_bytes = 0;  ///< planned working memory

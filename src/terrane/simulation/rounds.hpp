@@ -88,7 +88,7 @@ class RoundWork {
 };
 
 struct RoundSettings {
-  std::string_view what;        ///< for the user: "gravity"
+  std::string_view what;        ///< name of the physics for the user: "gravity"
   std::size_t done = 0;         ///< number of parts that the checkpoint already contains
   std::size_t least = 1;        ///< fewest parts of a round, enough for every rank, unless fewer are left
   double expected_seconds = 0;  ///< expected seconds of all parts on all ranks together

@@ -14,7 +14,7 @@ namespace terrane {
 struct Runtime {
   Comm* comm = nullptr;  ///< null: this process alone; else this is rank 0, and others are in serve()
   CheckpointSettings checkpoint;
-  Device device{};               ///< automatic: the physics decides
+  Device device{};               ///< device of the run; automatic: the physics decides
   int threads = 0;               ///< number of CPU threads; 0: the default of OpenMP
   std::size_t memory = 0;        ///< most bytes that the run may use; 0: all free memory
   Progress* progress = nullptr;  ///< null: silent, and never cancelled

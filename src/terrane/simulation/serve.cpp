@@ -75,7 +75,7 @@ Device device_for_ranks(Device wanted, const Comm& comm) {
 }
 
 void serve(const Registry& registry, Comm& comm) {
-  gpu_count();  // while rank 0 reads the job: counting several GPUs takes up to a second
+  gpu_count();  // called while rank 0 reads the job, because counting several GPUs takes up to a second
   for (;;) {
     Packet packet;
     packet.broadcast(comm);

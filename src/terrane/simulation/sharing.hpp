@@ -19,7 +19,7 @@ struct Sharing {
 /// The ranks of a run, and the memory that they may use.
 struct RanksOfRun {
   int all = 1, on_node = 1;  ///< number of all ranks, and of ranks on the machine of rank 0
-  double bytes = 0;          ///< memory of that machine, bytes
+  double bytes = 0;          ///< memory of the machine of rank 0, bytes
   double device_bytes = 0;   ///< memory of each rank's GPU, bytes; 0: fields are on CPUs
 
   bool on_gpus() const { return device_bytes > 0; }

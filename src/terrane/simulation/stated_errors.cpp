@@ -67,7 +67,7 @@ namespace {
 /// Raises the least error of each datum to the mean (rms) error of its neighbours in the same group.
 void raise_by_those_alike(const JudgedData& data, const std::vector<double>& relative,
                           std::vector<double>& floor) {
-  std::map<std::size_t, std::size_t> last;  // last datum of each group
+  std::map<std::size_t, std::size_t> last;  // index of the last datum of each group
   std::vector<double> sum(floor.size(), 0.0), count(floor.size(), 0.0);
   const auto add = [&](std::size_t to, std::size_t from) {
     sum[to] += std::pow(std::min(relative[from], most_counted), 2);

@@ -16,7 +16,7 @@ namespace terrane {
 /// Fields at stations. No two columns have the same name. In an outline, columns have no values.
 struct StationFields {
   Survey survey;                        ///< columns: observed data (compare.hpp) and all others as given
-  std::vector<Column> fields;           ///< one per channel asked for, [stations]
+  std::vector<Column> fields;           ///< [stations] fields, one per requested channel
   std::vector<Column> residuals;        ///< observed - computed, one per field that was observed too
   std::vector<unsigned char> singular;  ///< 1 at stations where the tensor is singular; empty: nowhere
 };

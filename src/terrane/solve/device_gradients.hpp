@@ -23,7 +23,7 @@ template <class Number>
 struct StepNumbers {
   Number square, next, rho, curvature;  ///< |r|², rᵀz, rᵀz of the previous iteration, pᵀA p
   Number alpha, beta;
-  double fresh;  ///< not 0: restart with p = z (β = 0)
+  double fresh;  ///< nonzero: restart with p = z (β = 0)
 };
 
 /// a/b; 0 if a or b is not positive or the ratio is not finite, so that no step is made.

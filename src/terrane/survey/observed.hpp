@@ -45,7 +45,8 @@ struct ObservedColumn {
 /// The survey's columns, divided into observed data and other columns.
 struct ObservedColumns {
   std::vector<ObservedColumn> observed;
-  std::vector<Column> others;  ///< unchanged, but "_survey" is appended to names that are those of channels
+  /// Columns unchanged, but "_survey" is appended to names that are those of channels.
+  std::vector<Column> others;
   std::vector<std::string> warnings;  ///< columns that look like observations and cannot be used as such
 };
 

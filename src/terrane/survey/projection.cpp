@@ -61,7 +61,8 @@ void require_geographic(const Grid& grid, const std::string& where) {
 struct Projection::Impl {
   std::string definition;
   Context context;
-  Object transform;  // from longitude, latitude to the system's axes in the order of PROJ's normalisation
+  // Transforms longitude and latitude to the system's axes in the order of PROJ's normalisation.
+  Object transform;
   std::array<double, 2> to_metre{1, 1};  // metres per unit of the axes; negative if they point west or south
   mutable std::mutex mutex;              // only one thread at a time may use a PROJ context
 

@@ -42,7 +42,7 @@ class Trends {
  private:
   struct Column {
     std::size_t first;
-    std::vector<double> value;  ///< [rows of its set]
+    std::vector<double> value;  ///< [rows of the data set] values of the column
   };
   std::vector<double> squares_;  ///< W² = 1/σ², [rows]
   std::vector<Column> all_;

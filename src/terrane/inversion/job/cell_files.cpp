@@ -182,7 +182,7 @@ std::vector<double> values_of_file(const Config& table, const char* key, const s
     return of_array(table, key, path, std::move(std::get<io::Array>(array)), mesh, mesh_file);
   }
   if (format.starts_with("ubc-") && format != "ubc-mesh" && mesh_file.empty()) {
-    auto in = io::TextReader::open(path);  // the file has values on the job's own mesh
+    auto in = io::TextReader::open(path);  // the file's values belong to the job's own mesh
     const auto data = io::read_ubc_property(in, io::MeshData{mesh, {}, {}}, property);
     refuse_written_for_none(table, key, data.cells.front());
     return data.cells.front().values;

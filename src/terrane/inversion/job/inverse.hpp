@@ -15,15 +15,15 @@ namespace terrane::inversion {
 /// An example of an inversion, with the job that computes its data: `terrane new inversion --of NAME`.
 struct ExampleJob {
   std::string_view name;   ///< "electric"
-  std::string_view job;    ///< text of the job, with comments; it reads data
+  std::string_view job;    ///< text of the inversion's job, with comments; the job reads data
   std::string_view truth;  ///< text of a job that computes these data into the same folder
-  std::string_view data;   ///< the file of data that this job writes: "line.ohm"
+  std::string_view data;   ///< name of the data file that the job `truth` writes: "line.ohm"
 };
 
 /// The inversion for one physics, declared in the physics' folder inverse/ (docs/workshop/new_physics.md).
 struct Inverse {
   Physics job;       ///< the inversion as a Physics, whose simulations are inversions
-  std::string data;  ///< description of the data it inverts: "gravity and its gradients"
+  std::string data;  ///< description of the data that are inverted: "gravity and its gradients"
   /// The tables that the reference page of all inversions lists: [simulation], and those that only this
   /// inversion has.
   std::vector<Section> on_page = {};

@@ -249,7 +249,7 @@ std::vector<double> InversionJob::errors_of_mesh(const std::vector<double>& mode
       for (std::size_t n = 0; n < sum.size(); ++n) sum[n] += one[n];
     auto errors = of_->errors_by(data, sum);
     const auto scale = of_->scale_of_errors(data);
-    for (std::size_t n = 0; n < errors.size(); ++n)  // this comparison leaves NaN as it is
+    for (std::size_t n = 0; n < errors.size(); ++n)  // the comparison leaves NaN unchanged
       if (errors[n] > StatedErrors::largest_told * scale[n])
         errors[n] = StatedErrors::largest_told * scale[n];
     if (std::all_of(errors.begin(), errors.end(), [](double e) { return std::isfinite(e); })) return errors;

@@ -118,7 +118,8 @@ class Dependence {
   JointSettings joint_;
   std::optional<TwoRocks> rocks_;
   JobOrigin origin_;
-  std::shared_ptr<solve::Workers> workers_;  ///< the other ranks; several inversions may share them
+  /// The other ranks, as workers; several inversions may share them.
+  std::shared_ptr<solve::Workers> workers_;
   std::vector<std::string> notes_, warnings_;
   Accuracy accuracy_;  ///< whether errors of the mesh are added to those of data
 };
@@ -195,7 +196,7 @@ class InversionJob final : public Simulation {
   std::unique_ptr<Dependence> go_finer(const OnMesh& on, const Runtime& runtime, std::string& why);
 
   std::unique_ptr<Dependence> of_;
-  Changes changes_;  ///< at the latest model whose errors were computed
+  Changes changes_;  ///< changes at the latest model whose errors were computed
 };
 
 }  // namespace terrane::inversion

@@ -83,7 +83,7 @@ std::vector<Column> cell_columns(const Problem& problem, const Settings& setting
   const auto& [name, unit, values] = property;
   const auto whole = [&](const std::vector<double>& of_active) {
     if (of_active.empty() || problem.active.empty()) return of_active;
-    std::vector<double> all(problem.mesh.size());  // inactive cells have 0
+    std::vector<double> all(problem.mesh.size());  // values of all cells of the mesh; inactive cells have 0
     for (std::size_t c = 0; c < of_active.size(); ++c) all[problem.active[c]] = of_active[c];
     return all;
   };

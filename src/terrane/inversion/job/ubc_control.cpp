@@ -165,7 +165,7 @@ void read_inversion(Control& control, Writer& job) {
   read_choice(control, job);
   job.data = control.path(control.words("the file of data").front());
   control.words("the file of sensitivities");
-  control.words("the initial model");  // not needed: models for all β are computed at once
+  control.words("the initial model");  // this line is not used: models for all β are computed at once
   job.cells(control, "reference", "the reference model");
   if (const auto active = control.words("the active cells"); !is_none(active))
     job.inversion += fmt::format("active_file = {}\n", job.relative(control.path(active.front())));

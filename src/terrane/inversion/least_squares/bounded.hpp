@@ -33,7 +33,7 @@ struct Bounds {
 struct Descent {
   int products = 0;     ///< number of products with G, and of those with Gᵀ
   double began = 0;     ///< scaled norm of the projected gradient, √(g_Pᵀ D g_P), at the start
-  double gradient = 0;  ///< the same norm at the end
+  double gradient = 0;  ///< scaled norm of the projected gradient at the end
   double phi_d = 0;
   bool converged = false;
   std::size_t on_bounds = 0;

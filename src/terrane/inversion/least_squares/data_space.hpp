@@ -119,7 +119,8 @@ class DenseDataSpace {
   explicit DenseDataSpace(const Objective& objective, double inner_tolerance = 1e-10,
                           Progress* progress = nullptr);
 
-  const std::vector<double>& eigenvalues() const { return lambda_; }  ///< descending; negative ones set to 0
+  /// Eigenvalues of K, descending; negative values are set to 0.
+  const std::vector<double>& eigenvalues() const { return lambda_; }
   double phi_d(double beta) const;
   double phi_m(double beta) const;
   double degrees_of_freedom(double beta) const;

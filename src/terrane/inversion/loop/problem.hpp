@@ -80,7 +80,8 @@ struct Settings {
   double cooling = 0.1;            ///< a Gauss-Newton step aims at this fraction of the present misfit
   bool jacobian_in_memory = true;  ///< store all entries of J; false: the physics computes products
   int threads = 0;
-  Device device{Device::Kind::cpu, -1};  ///< a GPU: applies the regulariser's exact inverse
+  /// Device that applies the regulariser's exact inverse, if it is a GPU.
+  Device device{Device::Kind::cpu, -1};
 
   friend bool operator==(const Settings&, const Settings&) = default;
 };
@@ -108,7 +109,7 @@ struct Iteration {
 struct Outcome {
   std::vector<double> model;      ///< [active], of vectors [3, active]
   std::vector<double> predicted;  ///< [rows] G m, plus the trend if one was asked for
-  std::vector<double> trend;      ///< [rows]; empty unless asked for
+  std::vector<double> trend;      ///< [rows] the fitted trend; empty unless asked for
   std::vector<double> trust;      ///< [rows] ω of Huber's norm, below 1 for outliers; empty unless asked for
   std::vector<double> weight;     ///< [active] weights w of the cells
   /// [active] change of the data, in units of σ, per unit change of the model and unit volume of the cell,

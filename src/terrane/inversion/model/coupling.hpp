@@ -83,7 +83,7 @@ class CrossGradient final : public Coupling {
   int threads_;
   std::vector<double> volume_;
   std::vector<std::array<std::uint32_t, 3>> next_,
-      before_;                        ///< adjacent active cells; or `nothing`
+      before_;                        ///< indices of the adjacent active cells along each axis, or `nothing`
   std::vector<Vector> per_distance_;  ///< 1/distance to the next cell along each axis; 0: no such cell
   std::vector<Vector> other_;         ///< differences of the other model to the next cell along each axis
 };
@@ -112,7 +112,7 @@ class SharedMixture final : public Coupling {
 
  private:
   std::vector<double> weight_;  ///< factor V / (m_B − m_A)²
-  std::vector<double> aim_;     ///< value of each cell at which s equals that of the other model
+  std::vector<double> aim_;     ///< value of each cell for which s equals that of the other model
 };
 
 /// Couplings to several other models.

@@ -320,7 +320,7 @@ std::pair<double, double> Regulariser::cost_of_diagonal(const TensorMesh& mesh) 
 }
 
 double Regulariser::bytes_on_device(const TensorMesh& mesh) {
-  double values = 2 * static_cast<double>(mesh.size());  // the vector, and work space
+  double values = 2 * static_cast<double>(mesh.size());  // numbers for the vector and for work space
   for (const auto n : {mesh.n_east(), mesh.n_north(), mesh.n_up()}) {
     const double modes = static_cast<double>(n);
     values += 2 * modes * modes + modes;  // eigenvectors, their transpose, and eigenvalues of an axis

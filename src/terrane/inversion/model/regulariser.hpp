@@ -149,7 +149,7 @@ class Regulariser {
   int threads_;
   std::size_t components_;
   solve::KroneckerInverse inverse_;
-  std::optional<Factors> own_;      ///< weights of cells and faces, of weigh()
+  std::optional<Factors> own_;      ///< weights of cells and faces, set by weigh()
   std::optional<Factors> factors_;  ///< own_ times the factors of sparse norms
   Couplings couplings_;
 };

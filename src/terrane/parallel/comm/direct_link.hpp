@@ -37,7 +37,7 @@ class DirectLink : public GpuGroup {
  public:
   /// A message, in memory of the device.
   struct Piece {
-    int rank;  ///< the rank that receives or sends it
+    int rank;  ///< the rank that receives or sends the message
     std::byte* data;
     std::size_t bytes;
   };
@@ -59,7 +59,7 @@ class DebugLink final : public DirectLink {
   void exchange(Stream& stream, std::span<const Piece> out, std::span<const Piece> in) override;
 
  private:
-  std::shared_ptr<Comm> comm_;  // shared with work recorded in graphs
+  std::shared_ptr<Comm> comm_;  // Comm of the messages; shared with work recorded in graphs
 };
 
 }  // namespace terrane

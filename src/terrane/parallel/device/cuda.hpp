@@ -19,13 +19,13 @@ DeviceMemory memory(int index);
 void* make_stream(int index, bool urgent);
 void drop_stream(int index, void* stream) noexcept;
 void wait(int index, void* stream);
-void* allocate(int index, std::size_t bytes);  ///< nullptr when there is too little
+void* allocate(int index, std::size_t bytes);  ///< returns nullptr if there is too little memory
 void release(int index, void* memory) noexcept;
 /// If the host's memory is pinned, upload() and download() return before the copy is done.
 void upload(int index, void* stream, const void* from, void* to, std::size_t bytes);
 void download(int index, void* stream, const void* from, void* to, std::size_t bytes);
 void copy(int index, void* stream, int source, const void* from, int target, void* to, std::size_t bytes);
-void* allocate_pinned(int index, std::size_t bytes);  ///< nullptr when there is too little
+void* allocate_pinned(int index, std::size_t bytes);  ///< returns nullptr if there is too little memory
 void release_pinned(int index, void* memory) noexcept;
 /// Lets `index` access the memory of `peer`; false: it cannot.
 bool enable_peers(int index, int peer);

@@ -49,9 +49,9 @@ struct DeviceFft::Plans {
   Stream& stream;
   std::size_t columns, rows, reals, at_once;
   int threads;
-  std::unique_ptr<HostFft> host;  // for the debug device
+  std::unique_ptr<HostFft> host;  // transforms on the debug device
 #if defined(__CUDACC__)
-  std::unique_ptr<CufftPlan> forward, inverse;  // for a GPU
+  std::unique_ptr<CufftPlan> forward, inverse;  // transforms on a GPU
   Buffer<char> work;
 
   /// Makes a plan; returns the bytes of its work space.

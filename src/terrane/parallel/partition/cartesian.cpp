@@ -140,9 +140,9 @@ Cartesian<N> cut(const IndexBox<N>& whole, int ranks, const CartesianSettings<N>
       points *= most[a];
       joins = joins && all.joins;
     }
+    // Area of the faces of an inner part.
     for (std::size_t a = 0; a < N; ++a)
-      surface +=
-          std::min(pieces[a] - 1, 2) * (points / std::max<Index>(most[a], 1));  // faces of an inner part
+      surface += std::min(pieces[a] - 1, 2) * (points / std::max<Index>(most[a], 1));
     if (!joins) points += static_cast<Index>(settings.not_joining * static_cast<double>(points));
     if (best[0] == 0 || std::tuple(points, surface) <= least) {
       best = pieces;

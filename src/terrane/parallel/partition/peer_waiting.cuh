@@ -57,7 +57,7 @@ struct Lost {
     if (cudaStreamCreateWithFlags(&aside, cudaStreamNonBlocking) != cudaSuccess) return;
     cudaMemsetAsync(on_device.view().data, 1, sizeof(unsigned), aside);
     cudaStreamDestroy(aside);
-    on_host[0] = 1;  // so that calls after this one fail
+    on_host[0] = 1;  // so that later calls fail
   }
 };
 

@@ -94,7 +94,7 @@ struct Layers {
 };
 
 struct Shot {
-  std::vector<Place> sources;  ///< all of them send the same wavelet
+  std::vector<Place> sources;  ///< sources of the shot; all send the same wavelet
   std::vector<Place> receivers;
 
   template <class Self, class Field>

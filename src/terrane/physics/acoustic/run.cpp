@@ -556,8 +556,8 @@ std::vector<KeepingChoice> choose_keeping(Settings& settings, const Problem& pro
   const auto allowed = [&](const KeepingChoice& c) {
     if (wish.keeping != Keeping::automatic && wish.keeping != c.cost.strategy) return false;
     if (wish.kept_in == KeptIn::automatic) return c.place != KeptIn::disk;
-    const bool memory = wish.kept_in == KeptIn::host && !device.has_own_memory();  // on such a device `host`
-                                                                                   // means `memory`
+    // On a device without memory of its own, `host` means `memory`.
+    const bool memory = wish.kept_in == KeptIn::host && !device.has_own_memory();
     return c.place == (memory ? KeptIn::memory : wish.kept_in) && keeps_records(c.cost.strategy);
   };
   const KeepingChoice* best = nullptr;
@@ -566,7 +566,7 @@ std::vector<KeepingChoice> choose_keeping(Settings& settings, const Problem& pro
     if (allowed(c) && c.fits && (c.cost.error == "exact" || wish.keeping != Keeping::automatic) &&
         (best == nullptr || c.seconds < best->seconds))
       best = &c;
-  for (const auto& c : choices)  // if no exact strategy fits: boundary, which differs by rounding
+  for (const auto& c : choices)  // if no exact strategy fits, `boundary` is used, which differs by rounding
     if (best == nullptr && allowed(c) && c.fits && c.cost.strategy == Keeping::boundary) best = &c;
   if (best != nullptr) {
     settings.keeping = best->cost.strategy;
@@ -652,7 +652,7 @@ Outcome run_shots(const Problem& problem, const Settings& settings, const Runtim
   if (checkpoint.resume && !checkpoint.file.empty())
     out.first_shot = read_checkpoint(checkpoint.file, problem, settings, out);
   const OnExit tidy([&] { ShotFiles::remove_empty_folder(checkpoint); });
-  cut_of(problem, settings, ranks);  // an error should come now, before other ranks are called
+  cut_of(problem, settings, ranks);  // throws errors of the partition now, before other ranks are called
   const auto put = [&](Packet& packet) {
     const bool dealt = dealt_among(problem, settings, ranks) == Dealt::yes;
     const PutBareFields put_bare{packet};

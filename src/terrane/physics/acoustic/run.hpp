@@ -16,7 +16,7 @@ namespace terrane::acoustic {
 /// The results of a run, on rank 0.
 struct Outcome {
   std::vector<std::vector<float>> gathers;  ///< [shots][steps, receivers], Pa; of a migration: its input
-  Images images;                            ///< migration: sums over shots
+  Images images;                            ///< images of a migration, summed over shots
   Pictures pictures;                        ///< snapshots of the pressure, each [shown nodes], Pa
   std::size_t first_shot = 0;  ///< the first shot that a resumed run did not find in the checkpoint
   std::size_t shots_kept = 0;  ///< number of shots from first_shot on that were read from shot files

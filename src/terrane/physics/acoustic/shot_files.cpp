@@ -144,7 +144,7 @@ void ShotFiles::remove_empty_folder(const CheckpointSettings& checkpoint) {
   std::error_code failed;
   const auto folder = parts_beside(checkpoint.file);
   if (!checkpoint.file.empty() && std::filesystem::is_directory(folder, failed))
-    std::filesystem::remove(folder, failed);  // fails if there are files
+    std::filesystem::remove(folder, failed);  // does nothing if the folder is not empty
 }
 
 std::filesystem::path ShotFiles::file_of(std::size_t shot) const {

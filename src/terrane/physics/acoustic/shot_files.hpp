@@ -17,7 +17,7 @@ struct ShotResult {
   std::vector<float> gather;
   Images images;
   bool kept = false;         ///< the shot was read from a file of an earlier run
-  std::string why_not_kept;  ///< the message of ShotFiles::keep()
+  std::string why_not_kept;  ///< reason why the shot's file could not be written (ShotFiles::keep())
 
   template <class Self, class Field>
   static void fields(Self& r, Field& field) {
@@ -34,7 +34,7 @@ std::filesystem::path folder_of(const std::filesystem::path& file);
 /// Upper limits of what a run writes to disk in addition to its results.
 struct DiskUse {
   double shot = 0;     ///< bytes of the file of a finished shot
-  double shots = 0;    ///< the number of such files at one time, of all ranks together
+  double shots = 0;    ///< number of files of finished shots that exist at one time, of all ranks together
   double seconds = 0;  ///< a shot that was computed in less time than this gets no file
   /// Bytes of the checkpoint, whose old file is removed once the new one is complete; 0: no checkpoint.
   double checkpoint = 0;

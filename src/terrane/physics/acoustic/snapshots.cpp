@@ -11,7 +11,7 @@ namespace terrane::acoustic {
 IndexBox<3> ShownNodes::within(const IndexBox<3>& part) const {
   auto some = box();
   for (std::size_t a = 0; a < 3; ++a) {
-    const auto at_least = [&](Index node) {  // the smallest n whose node is this one or a later one
+    const auto at_least = [&](Index node) {  // index n of the first shown node that is not below `node`
       return std::clamp<Index>((node - first[a] + stride - 1) / stride, 0, count[a]);
     };
     some.first[a] = part.first[a] <= first[a] ? 0 : at_least(part.first[a]);

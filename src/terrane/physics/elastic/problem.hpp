@@ -114,16 +114,17 @@ struct Problem {
   std::vector<Source> sources;
   std::vector<Vector> receivers;
   Snapshots snapshots;
-  Origins origins;  ///< not sent to other ranks
+  Origins origins;  ///< lines of the job, for messages; not sent to other ranks
 
   /// Members that settle() computes.
   std::vector<Place> source_places, receiver_places;
-  double stable_step = 0;            ///< s
-  std::uint32_t stiffest = 0;        ///< the element that determines stable_step
-  double points_per_wavelength = 0;  ///< in the element `coarsest`, at the sources' highest frequency
-  std::uint32_t coarsest = 0;        ///< the element with the fewest points per wavelength
-  double resolved_frequency = 0;     ///< frequency at which `coarsest` has five points per wavelength, Hz
-  double highest_frequency = 0;      ///< highest frequency of the sources, Hz
+  double stable_step = 0;      ///< s
+  std::uint32_t stiffest = 0;  ///< the element that determines stable_step
+  /// Points per wavelength in the element `coarsest`, at the sources' highest frequency.
+  double points_per_wavelength = 0;
+  std::uint32_t coarsest = 0;     ///< the element with the fewest points per wavelength
+  double resolved_frequency = 0;  ///< frequency at which `coarsest` has five points per wavelength, Hz
+  double highest_frequency = 0;   ///< highest frequency of the sources, Hz
 
   /// Lists all members; job/fields.hpp says what the list is used for.
   template <class Self, class Field>

@@ -684,7 +684,7 @@ struct BytesOfElement {
   BytesOfElement(int degree, double number, bool ordered) {
     const double p = degree + 1, each = p * p * p, own = std::pow(degree, 3), inner = std::pow(p - 2, 3),
                  shared = own - inner,
-                 listed = 8 + 12 * (p - 2);  // lists of points with more than two contributions
+                 listed = 8 + 12 * (p - 2);  // bytes of lists of points with more than two contributions
     const double order = ordered ? 4 * (shared + each - inner) : 0;
     part = 4 * each + 8 * own + order;
     placing = std::max(9 * own + 24, ordered ? 8 * shared + 4 * listed : 0.0);
@@ -694,12 +694,12 @@ struct BytesOfElement {
   }
 };
 
-constexpr double bytes_of_mesh = 64;  // per element, on every rank
+constexpr double bytes_of_mesh = 64;  // bytes of the mesh per element, on every rank
 
 /// Throws MemoryError if the elements do not fit into the host's memory.
 void require_memory_of_elements(const Problem& p, const Runtime& runtime, const MemoryBudget& memory) {
   const bool on_device =
-      resolve(runtime.device).has_own_memory();  // if so, fields are in the device's memory
+      resolve(runtime.device).has_own_memory();  // whether fields are in the device's memory
   const BytesOfElement of(p.degree, p.precision == Precision::single_precision ? 4 : 8,
                           p.sums == Sums::fixed || !on_device);
   const double host = bytes_of_mesh + of.part + (on_device ? of.placing : of.field_of_host);
@@ -734,7 +734,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   add_boundary(p, table, elements.notes);
   require_memory_of_elements(p, runtime, memory);
   if (elements.sphere && heights) refuse_heights(*defaults.par());
-  std::optional<Locator> locator;  // made at the first position that a file gives
+  std::optional<Locator> locator;  // made when a file gives the first position
   const auto surface = [&](double easting, double northing) {
     if (!locator) locator.emplace(p.mesh);
     return locator->top(easting, northing);
@@ -776,7 +776,8 @@ Simulation::Bytes Simulation::memory_needed(const Runtime& runtime) const {
              ranks = static_cast<double>(runtime.comm ? runtime.comm->size() : 1);
   const bool on_device = resolve(runtime.device).has_own_memory();
   const double number = problem_.precision == Precision::single_precision ? 4 : 8;
-  const double own = std::pow(problem_.degree, 3);  // points per element
+  // Average number of points per element, as elements share points.
+  const double own = std::pow(problem_.degree, 3);
   const BytesOfElement of(problem_.degree, number, problem_.sums == Sums::fixed || !on_device);
   const double mesh = bytes_of_mesh * ranks, parting = ranks > 1 ? 170 * ranks : 0;
   const double run = on_device ? of.field_of_device : of.field_of_host;

@@ -89,7 +89,7 @@ struct HomogeneousPotentials {
   /// For uneven ground, the potentials from which geometric factors were computed; keys on all ranks, values
   /// on rank 0.
   std::map<std::size_t, std::vector<double>> of_factors;
-  std::vector<Array> solved_arrays;  // as_solved() for the first medium; on all ranks
+  std::vector<Array> solved_arrays;  // result of as_solved() for the first medium; on all ranks
 };
 
 /// The half space of mean conductivity 1 S/m with the ratios of the mean conductivities along the axes.

@@ -182,7 +182,7 @@ Medium medium_of(const EarthModel& model, const TensorMesh& mesh, const Config& 
                         [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); });
     };
     if (alike(medium.conductivity_north) && alike(medium.conductivity_up)) {
-      free_memory(medium.conductivity_north);  // isotropic: no cell contains several media
+      free_memory(medium.conductivity_north);  // the medium is isotropic: no cell contains several media
       free_memory(medium.conductivity_up);
     }
   } else {

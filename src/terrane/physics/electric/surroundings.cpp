@@ -296,7 +296,8 @@ class Errors {
   const Point& source_;
   const std::vector<Point>& measured_;
   Ranges near_;
-  std::array<std::vector<double>, 3> gap_squared_;  // squared distances of cells from the electrode, in cells
+  // Squared distances of cells from the electrode along each axis, in cells.
+  std::array<std::vector<double>, 3> gap_squared_;
 };
 
 /// The medium of a cell that contains the point and has ground.
@@ -475,7 +476,7 @@ std::vector<int> best_turns(const TensorMesh& mesh, const Conductivity& conducti
   std::map<std::size_t, double> errors;
   primaries_of(mesh, conductivity, parameters, either, &errors);
   const auto error_of = [&](int one, int other) {
-    double sum = 1e-3;  // smaller errors are negligible
+    double sum = 1e-3;  // start of the sum: smaller errors are negligible
     for (const int n : {one, other})
       if (n != Array::far_away) sum += errors.at(static_cast<std::size_t>(n));
     return sum;

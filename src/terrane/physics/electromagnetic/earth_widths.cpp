@@ -342,7 +342,8 @@ double cells_between(const std::vector<double>& faces, double low, double high) 
 /// The layer of ground or water that contains a source, or at whose top under air a source lies.
 struct OwnLayer {
   double bottom = -INFINITY, top = INFINITY;  ///< heights of the next contrasts above a factor of 1.5
-  double own = 0, beside = 0;  ///< S/m, of the layer, and of the better conductor above or below it
+  /// Conductivity of the layer, and of the better conductor above or below it, S/m.
+  double own = 0, beside = 0;
 };
 
 OwnLayer layer_of(const Description& earth, const std::vector<double>& levels, const Vector3& place) {

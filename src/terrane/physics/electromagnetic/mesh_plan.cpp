@@ -74,7 +74,8 @@ MeshPlan plan_mesh(const Description& earth, const MeshWish& wish, GridRequest w
     east += p[0] / static_cast<double>(wanted.receivers.size());
     north += p[1] / static_cast<double>(wanted.receivers.size());
   }
-  const double as_asked = wanted.at_sources;  // 0: use the conductivity of the medium at the sources
+  // Requested conductivity; 0: use that of the medium at the sources.
+  const double as_asked = wanted.at_sources;
   wanted.at_sources = 0;
   for (double depth = 1e3; depth < 1e5; depth *= 1.2) {
     const double ground = earth.topography ? earth.ground(east, north) : 0;

@@ -59,7 +59,7 @@ Problem part_of(const Problem& whole, const Share& share) {
   part.sources.clear();
   part.frequencies.clear();
   for (const auto n : share.sources) part.sources.push_back(whole.sources[n]);
-  part.first_source = share.sources.front();  // a share has all sources, or only one
+  part.first_source = share.sources.front();  // a share has either all sources or only one
   for (const auto n : share.frequencies) part.frequencies.push_back(whole.frequencies[n]);
   return part;
 }

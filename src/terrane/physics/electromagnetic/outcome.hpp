@@ -15,7 +15,7 @@ struct Outcome {
   /// Fields in all cells, [source, frequency, E then H, e n u, up, north, east]; empty unless the problem
   /// asks for them.
   std::vector<std::complex<double>> volume;
-  std::vector<std::string> notes, warnings;  ///< about checkpoints
+  std::vector<std::string> notes, warnings;  ///< notes and warnings about checkpoints
 };
 
 }  // namespace terrane::electromagnetic

@@ -30,7 +30,7 @@ struct Parameters {
   int most_iterations = 300;         ///< limit for COCG; 7 to 20 are usual
   Rough rough = Rough::automatic;
   Field field = Field::total;
-  Strike strike = Strike::none;  ///< for plane waves only
+  Strike strike = Strike::none;  ///< axis along which the earth does not vary; for plane waves only
   int ranks_per_field = 0;       ///< least number of ranks that share one field; 0: chosen by share_ranks()
 
   /// All members; job/fields.hpp says what is derived from this list.

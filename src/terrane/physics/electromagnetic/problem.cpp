@@ -123,7 +123,7 @@ double Problem::field_memory_on_ranks(int ranks) const {
   // entirely, and messages for them.
   constexpr double coarse = 1.5, of_messages = 4.0 / 3 * 4 * 2 * 8, of_vectors = 2 * 3 * 16,
                    most_whole = 32768;
-  constexpr double of_levels = 30;  // bytes per unknown, at most
+  constexpr double of_levels = 30;  // upper limit of the bytes of all levels, per unknown
   constexpr double of_whole = 3 * of_levels + 4 * 2 * 8;
   const auto whole = cells();
   const double of_vectors_and_links = field_memory(false) / with_layers(whole) - bytes_of_levels(mesh);
@@ -382,7 +382,7 @@ void Problem::warn_of_cells_below(std::vector<std::string>& lines) const {
 void Problem::warn_of_walls(std::vector<std::string>& lines) const {
   const double slowest = *std::min_element(frequencies.begin(), frequencies.end());
   const bool plane = sources.front().kind == Source::Kind::plane_wave;
-  constexpr double farthest = 1e5;  // m, as for planned meshes
+  constexpr double farthest = 1e5;  // m; planned meshes have no wall farther away by default
   const double wave = 2 * std::numbers::pi * skin_depth(conductivity_below(), slowest);
   const auto box = mesh.bounds();
   double nearest = INFINITY, below = INFINITY, offset = 0;

@@ -44,7 +44,7 @@ double part_of_field(const Problem& problem, int fields, int ranks, int on_node)
 SolvesToShare solves_of(const Problem& problem) {
   const auto of_machine = [&problem](int fields, const RanksOfRun& ranks) {
     if (ranks.on_gpus()) return problem.host_memory(ranks.on_node);
-    const int share_it = (ranks.all + fields - 1) / fields;  // ranks in the largest group
+    const int share_it = (ranks.all + fields - 1) / fields;  // number of ranks in the largest group
     return problem.field_memory_on_ranks(share_it) * fields * ranks.on_node / ranks.all +
            problem.host_memory(ranks.on_node);
   };

@@ -727,7 +727,7 @@ std::vector<std::string_view> properties_read() {
 
 /// What a job asks for, independent of its medium and its meshes.
 struct Asked {
-  Problem problem;                     ///< has no medium and no mesh yet
+  Problem problem;                     ///< the problem, still without a medium and a mesh
   bool plane = false;                  ///< whether the sources are plane waves
   std::vector<std::string> responses;  ///< responses of plane waves that the job asks for
   Accuracy accuracy;

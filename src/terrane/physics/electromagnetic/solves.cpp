@@ -212,7 +212,7 @@ void Solves::prepare(double hertz) {
   if (knows_a_part(problem_)) layers_ = layers_of_sides(problem_.mesh, around);
   if (const auto strike = problem_.parameters.strike; strike != Strike::none)
     section_ = section_of_ends(problem_.mesh, around, strike == Strike::north ? 1 : 2);
-  if (!sampler_) return;  // first frequency: the constructor sets receptions_
+  if (!sampler_) return;  // without a sampler this is the first frequency: the constructor sets receptions_
   receptions_ = receivers(problem_, sigma_);
   make_sampler();
 }
@@ -334,7 +334,8 @@ void Solves::send_plane_wave(const Source& sent, double hertz) {
     const auto north = plane_wave(problem_.mesh, layers_, 1, hertz),
                east = plane_wave(problem_.mesh, layers_, 2, hertz);
     send_over_layers([north, east, moment = sent.moment](int axis, const std::array<Index, 3>& place) -> Z {
-      const auto node = static_cast<std::size_t>(place[0]) + 1;  // interior node 0 is node 1
+      // The first interior node is node 1 of the axis.
+      const auto node = static_cast<std::size_t>(place[0]) + 1;
       if (axis == 0) return 0;
       return axis == 1 ? moment[1] * north[node] : moment[0] * east[node];
     });

@@ -10,8 +10,9 @@ namespace terrane::gravity {
 
 struct Report : terrane::Report {
   std::size_t sources = 0, stations = 0;
-  double pairs = 0;            ///< number of sources times number of stations
-  double estimated_error = 0;  ///< bound of the error, relative to the largest value of each kind of channel
+  double pairs = 0;  ///< number of sources times number of stations
+  /// Upper limit of the error, relative to the largest value of each kind of channel.
+  double estimated_error = 0;
   /// Upper limit of the error from rounding, relative to the largest value, for each kind of channel
   /// requested ("potential", "vector", "tensor"): contributions cancel more in one kind than in another.
   std::map<std::string, double> rounding_floor;

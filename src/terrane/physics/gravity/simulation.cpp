@@ -73,7 +73,7 @@ std::optional<std::vector<double>> observed_gravity(const Survey& survey) {
   try {
     if (!column->unit.empty()) factor = si_factor(Quantity::acceleration, column->unit);
   } catch (const InputError&) {
-    return std::nullopt;  // the column "observed" is no acceleration
+    return std::nullopt;  // the column "observed" has no unit of acceleration
   }
   auto values = column->values;
   if (factor != 1)

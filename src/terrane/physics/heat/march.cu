@@ -21,8 +21,9 @@ using Values = View<const double, 3>;
 
 /// The explicit step (problem.hpp): T⁺ = T + Δt / (V C) (Σ F(T) + P), P: power added in the cell, W.
 struct ExplicitStep {
-  solve::NetworkView<double> network;   // product with T: −Σ F(T)
-  Values temperature, capacity, power;  // capacity: V C, J/K; power: heat added and produced now, W
+  solve::NetworkView<double> network;  // computes −Σ F(T) as its product with T
+  // capacity: V C, J/K; power: heat added and produced during the step, W.
+  Values temperature, capacity, power;
   double step;
   View<double, 3> next;
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
@@ -50,9 +51,9 @@ struct Magnitude {
 struct Record {
   Values temperature;
   IndexBox<3> part;
-  View<const Index> cells;  // [receiver] indices k, j, i of its cell: up, north, east
-  View<double> series;      // [rows, receivers], K; a row for each time
-  std::size_t row, count;   // count: number of receivers
+  View<const Index> cells;  // [receiver] indices k, j, i (up, north, east) of the receiver's cell
+  View<double> series;      // [rows, receivers] temperatures, K; a row for each time
+  std::size_t row, count;   // index of the row; number of receivers
   TERRANE_FN void operator()(std::size_t n) const {
     const Index k = cells[3 * n], j = cells[3 * n + 1], i = cells[3 * n + 2];
     if (part.contains(k, j, i)) series[row * count + n] = temperature(k, j, i);
@@ -125,16 +126,16 @@ class Rank {
   Reduction<3> sums_;
   std::size_t first_step_;
   solve::Network<double> network_;
-  std::optional<solve::Multigrid<float>> multigrid_;   // for implicit steps
-  Cells capacity_, heated_, production_, now_, next_;  // heated_: production plus source, W
-  std::vector<Index> receivers_;                       // k, j, i of each receiver's cell
+  std::optional<solve::Multigrid<float>> multigrid_;   // preconditioner of implicit steps
+  Cells capacity_, heated_, production_, now_, next_;  // heated_: production plus heat of the source, W
+  std::vector<Index> receivers_;                       // indices k, j, i of each receiver's cell
   Buffer<Index> places_;
   Buffer<double> series_;
   std::size_t iterations_ = 0;
   double residual_ = 0;
   bool converged_ = true;
   FieldWatch watch_;
-  double hottest_ = 0, faster_ = 0;  // K, largest initial |T|; K/s, fastest warming by added heat
+  double hottest_ = 0, faster_ = 0;  // largest initial |T|, K; fastest warming by added heat, K/s
 };
 
 IndexBox<3> cells_of(const TensorMesh& mesh) { return index_box(mesh.n_up(), mesh.n_north(), mesh.n_east()); }
@@ -240,7 +241,7 @@ void Rank::gather(std::size_t done, March& out) {
 
   out.temperature = std::move(temperature);
   if (count == 0) return;
-  out.series.resize((done + 1) * count);  // a resumed run already has the rows before first_step_
+  out.series.resize((done + 1) * count);  // a resumed run already contains the rows before first_step_
   for (int rank = 0; rank < comm_.size(); ++rank) {
     std::memcpy(mine.data(), all[static_cast<std::size_t>(rank)].data(), mine.size() * sizeof(double));
     for (std::size_t n = 0; n < count; ++n)
@@ -293,7 +294,7 @@ March march(const Problem& problem, const Runtime& runtime) {
     rank.report(out);
     return why;
   });
-  if (stopped) std::rethrow_exception(stopped);  // all ranks have freed their parts by now
+  if (stopped) std::rethrow_exception(stopped);  // thrown only now, when all ranks have freed their parts
   double power = 0, production = 0;
   for (const double watt : problem.power) power += watt;
   for (const double watt : problem.production) production += watt;

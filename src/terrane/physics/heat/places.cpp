@@ -16,13 +16,15 @@ constexpr std::array axis_names{"easting", "northing", "up"};
 
 /// The cell that contains a point along one axis, and its neighbours; s: the point's coordinate.
 struct Line {
-  std::array<std::size_t, 3> cell{};    // below, here, above; a neighbour beyond a side: the cell itself
-  std::array<double, 3> sign{1, 1, 1};  // -1: the cell's mirror image beyond a side with T = 0
-  std::array<double, 3> x{};            // centres minus s, ascending
-  std::array<double, 3> k{};            // thermal conductivities, W/(m K)
+  // Indices of the cells below, here and above; a neighbour beyond a side: the cell itself.
+  std::array<std::size_t, 3> cell{};
+  std::array<double, 3> sign{1, 1, 1};  // −1 for the cell's mirror image beyond a side with T = 0
+  std::array<double, 3> x{};            // centres of these cells minus s, ascending
+  std::array<double, 3> k{};            // thermal conductivities of these cells, W/(m K)
   double west = 0, east = 0;            // faces of the cell minus s
-  int fixed = 0;  // -1: T = 0 at the cell's lower face, 1: at its upper face; 0: at neither, or a single cell
-  bool single = false;  // an axis of one cell with insulated sides, along which nothing varies
+  // −1: T = 0 at the cell's lower face; 1: at its upper face; 0: at neither, or the axis has one cell.
+  int fixed = 0;
+  bool single = false;  // whether the axis has one cell with insulated sides, so that nothing varies along it
 
   bool is_even() const {
     return std::abs(k[0] - k[1]) <= 1e-12 * k[1] && std::abs(k[2] - k[1]) <= 1e-12 * k[1];

@@ -506,7 +506,7 @@ void judge_by_others(bool warm_rock, std::size_t receivers, JudgedData& judged) 
   const std::size_t times = judged.difference.size() / receivers;
   judged.floor.resize(judged.difference.size());
   for (std::size_t receiver = 0; receiver < receivers; ++receiver) {
-    std::vector<double> squares{0};  // sums of squares up to each time
+    std::vector<double> squares{0};  // sums of squared relative differences up to each time
     for (std::size_t time = 0; time < times; ++time) {
       const std::size_t n = time * receivers + receiver;
       squares.push_back(squares.back() + std::pow(judged.difference[n] / judged.scale[n], 2));

@@ -20,8 +20,8 @@ constexpr std::array<std::uint32_t, 3> octants_above{
 struct Term {
   double steep, c1, c2;
   std::size_t first, second;      // upwind nodes
-  std::size_t behind;             // the cell beyond the first upwind node
-  double theta, theta_slope, d2;  // θ(ln s_c − ln s_behind), θ'; d2 = 0: first order
+  std::size_t behind;             // index of the cell beyond the first upwind node
+  double theta, theta_slope, d2;  // θ(ln s_c − ln s_behind) and its derivative θ'; d₂, or 0 for first order
   double gap;                     // d2 − d1
 };
 
@@ -205,7 +205,7 @@ class Marcher {
       const auto [time, node] = heap_.back();
       heap_.pop_back();
       if (accepted_[node] != 0 || time != time_[node]) continue;
-      if ((front_.stencil[node] >> 9 & 7) != 0) {  // neighbours used for ∂τ may have been accepted since
+      if ((front_.stencil[node] >> 9 & 7) != 0) {  // some neighbours used for ∂τ may have been accepted since
         find(node, all_octants);
         if (time_[node] != time) continue;
       }

@@ -45,7 +45,8 @@ Nodes::Nodes(const TensorMesh& mesh) {
     }
     lines = f;
     for (std::size_t i = 0; i <= n; ++i) {
-      const std::size_t low = std::clamp<std::size_t>(i, 1, n - 1) - 1;  // the two cells are low and low + 1
+      // The value at the node is interpolated from the cells low and low + 1.
+      const std::size_t low = std::clamp<std::size_t>(i, 1, n - 1) - 1;
       const double wide = f[low + 1] - f[low], next = f[low + 2] - f[low + 1], both = (wide + next) / 2,
                    upper = (f[i] - (f[low] + f[low + 1]) / 2) / both;
       between.push_back({{low, low + 1}, {1 - upper, upper}});

@@ -92,7 +92,7 @@ double number_in(const io::TextReader& in, const std::string& word) {
     std::size_t used = 0;
     const double value = std::stod(word, &used);
     if (used == word.size()) return value;
-  } catch (const std::exception&) {  // the error is thrown below
+  } catch (const std::exception&) {  // ignored here: the error is thrown below
   }
   in.fail(fmt::format("\"{}\" is no number", word));
 }

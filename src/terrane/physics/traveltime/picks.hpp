@@ -18,7 +18,7 @@
 namespace terrane::traveltime {
 
 struct Picked {
-  std::vector<Point> shots, receivers;  ///< each position once; height NaN: on the ground
+  std::vector<Point> shots, receivers;  ///< positions, each listed once; height NaN: on the ground
   std::vector<Pick> picks;
   std::vector<double> times,
       uncertainties;  ///< [pick] time and uncertainty, s; NaN: not given; empty: not given for any

@@ -91,7 +91,7 @@ void read_survey(const Config& job, const MemoryBudget& memory, JobProblem& made
     p.picks = all_picks(p.shots.size(), p.receivers.size());
     made.notes = stations.notes;
     made.warnings = stations.warnings;
-    for (const auto& column : stations.words) {  // repeated for each pick, from its receiver
+    for (const auto& column : stations.words) {  // each pick gets the texts of its receiver
       made.words.push_back({column.name, {}, 0});
       for (const auto& pick : p.picks) made.words.back().values.push_back(column.values[pick.receiver]);
     }

@@ -45,7 +45,7 @@ class DeviceMatrix final : public PartedOperator {
   ShareOfParts share_;
   mutable Stream stream_;
   Buffer<T> entries_;
-  mutable Buffer<double> of_columns_, of_rows_;  ///< on the device: a model; data, or sums per part
+  mutable Buffer<double> of_columns_, of_rows_;  ///< vectors on the device: a model; data or sums per part
 };
 
 /// Index of the first of n items that belongs to part p of `parts`.

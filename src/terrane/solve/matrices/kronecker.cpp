@@ -78,7 +78,8 @@ void KroneckerInverse::contract(const std::array<std::vector<double>, 3>& right,
     kernels.multiply(ny, nx, nx, layer, nx, right[0].data(), nx, half.data(), nx);
     kernels.multiply(ny, nx, ny, left[1].data(), ny, half.data(), nx, to.data() + k * plane, nx);
   });
-  constexpr std::size_t piece = 256;  // points of a plane; nz such pieces fit in the cache
+  // Number of points of a plane in a piece; nz such pieces fit in the cache.
+  constexpr std::size_t piece = 256;
   for_each((plane + piece - 1) / piece, threads_, [&, nz = nz](std::size_t p) {
     const std::size_t first = p * piece, count = std::min(piece, plane - first);
     kernels.multiply(nz, count, nz, left[2].data(), nz, to.data() + first, plane, from.data() + first, plane);

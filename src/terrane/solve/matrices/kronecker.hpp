@@ -44,7 +44,8 @@ class KroneckerInverse {
                 std::vector<double>& to) const;
 
   std::array<std::size_t, 3> n_{};
-  std::array<std::vector<double>, 3> q_, q_transposed_, lambda_;  // q, λ of each axis; q [cell, mode]
+  // Eigenvectors q [cell, mode], their transpose, and eigenvalues λ of each axis.
+  std::array<std::vector<double>, 3> q_, q_transposed_, lambda_;
   std::array<double, 4> alpha_{};
   int threads_;
   std::unique_ptr<KroneckerOnDevice> on_device_;

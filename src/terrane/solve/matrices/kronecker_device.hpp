@@ -27,7 +27,7 @@ class KroneckerOnDevice {
   std::array<std::size_t, 3> n_{};
   std::array<Buffer<double>, 3> q_, q_transposed_, lambda_;
   std::array<double, 4> alpha_;
-  Buffer<double> a_, b_;  ///< v, and work space
+  Buffer<double> a_, b_;  ///< the vector v; work space
 };
 
 }  // namespace terrane::solve

@@ -90,7 +90,8 @@ std::vector<double> dense(const LayeredMatrix::Layer& layer) {
 
 std::vector<std::vector<double>> diagonal_of_inverse(const LayeredMatrix& matrix, int threads) {
   const auto& layers = matrix.layers;
-  std::vector<std::vector<double>> inverse, diagonal(layers.size());  // L_k⁻¹ of layered.hpp; the result
+  // L_k⁻¹ of layered.hpp; the result, layer by layer.
+  std::vector<std::vector<double>> inverse, diagonal(layers.size());
   for (std::size_t k = 0; k < layers.size(); ++k) {
     auto l = dense(layers[k]);
     const std::size_t n = layers[k].diagonal.size();

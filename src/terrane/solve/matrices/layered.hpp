@@ -23,7 +23,7 @@ struct LayeredMatrix {
   };
   struct Layer {
     std::vector<double> diagonal;
-    std::vector<Link> within;  ///< entries within the layer; of (i, j) and (j, i) only one
+    std::vector<Link> within;  ///< entries within the layer, of which (i, j) and (j, i) are listed once
     std::vector<Link> up;      ///< entries between this layer (first) and the next one up (second)
   };
   std::vector<Layer> layers;

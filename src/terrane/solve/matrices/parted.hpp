@@ -90,7 +90,7 @@ class SharedOperator final : public LinearOperator {
  public:
   /// own: the share of rank 0. workers: ranks that have just made the other shares
   SharedOperator(std::shared_ptr<Workers> workers, std::shared_ptr<const PartedOperator> own);
-  ~SharedOperator() override;  ///< destroying the last one ends serve_products() on the other ranks
+  ~SharedOperator() override;  ///< the last destructor ends serve_products() on the other ranks
   SharedOperator(const SharedOperator&) = delete;
   SharedOperator& operator=(const SharedOperator&) = delete;
 

@@ -290,7 +290,7 @@ template <class V, class Net>
 struct Level {
   using T = RealOf<V>;
   Cartesian<3> cut;
-  IndexBox<3> part;                     // points of this rank; all if it has the whole level
+  IndexBox<3> part;                     // points of this rank; all points if it has the whole level
   IndexBox<3> held;                     // points that this rank computes: part and halo, or all
   bool shared = false;                  // true: ranks have parts of the level; else all of it
   std::unique_ptr<SharedGrid<T>> grid;  // exchanges values between ranks; null if not needed
@@ -299,7 +299,7 @@ struct Level {
   bool smooth = true;            // false: only an intermediate step of coarsening
   Step step;                     // coarsening to the next level
   Buffer<std::int32_t> removed;  // result of keep_removed(), if it was called
-  Field<V> b, u, v;              // right-hand side, solution, and work: first smoothing step or residual
+  Field<V> b, u, v;              // right-hand side; solution; work: first smoothing step or residual
 
   /// The part and `points` points on each side of it, within the grid; the whole of `held` if the level is
   /// not shared.

@@ -257,8 +257,8 @@ struct BlockDown {
   Index k0, k1, j0, j1;  // planes and rows of the block
   Index west, end;       // range of points of rows along east
   Index coarse_k0 = 0, coarse_k1 = 0, coarse_j0 = 0, coarse_j1 = 0;
-  Index rk0 = 0, rk1 = 0, rj0 = 0, rj1 = 0;  // planes and rows with residuals
-  Index uk0 = 0, uk1 = 0, uj0 = 0, uj1 = 0;  // planes and rows with u
+  Index rk0 = 0, rk1 = 0, rj0 = 0, rj1 = 0;  // planes and rows in which residuals are computed
+  Index uk0 = 0, uk1 = 0, uj0 = 0, uj1 = 0;  // planes and rows in which u is computed
   Planes<V> step, u, thin_rows, thin_planes;
   RowOut<V> residual, from_low, from_high, right;
   std::int32_t *low = nullptr, *mid = nullptr, *high = nullptr;  // [coarse points of a row] fine indices
@@ -370,7 +370,7 @@ struct BlockDown {
     const Taking<W> on_east{pass.axis[east]};
     for (auto* list : {&low, &mid, &high})
       *list = room.template take<std::int32_t>(coarse.size(2) + most_lanes) - coarse.first[2];
-    const auto nothing = static_cast<std::int32_t>(west - 1);  // index at which rows are zero
+    const auto nothing = static_cast<std::int32_t>(west - 1);  // index of a point where all rows are zero
     for (Index i = coarse.last[2]; i < coarse.last[2] + most_lanes; ++i) low[i] = mid[i] = high[i] = nothing;
     for (Index i = coarse.first[2]; i < coarse.last[2]; ++i) {
       mid[i] = static_cast<std::int32_t>(on_east.kept(i));
@@ -453,7 +453,7 @@ struct BlockUp {
   const A& a;
   Index k0, k1, j0, j1;
   Index west, end;                 // range of points of rows along east
-  Index cw, ce, cj0 = 0, cj1 = 0;  // ranges of coarse points along east, and of coarse rows
+  Index cw, ce, cj0 = 0, cj1 = 0;  // ranges of coarse points along east, and of coarse rows along north
   Planes<V> u, step, of_plane;
   RowOut<V> of_row, zeros, result;
   bool room_behind, coarse_room;

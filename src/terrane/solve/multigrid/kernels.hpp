@@ -15,8 +15,9 @@ namespace terrane::solve {
 /// −1, and kept(number of coarse points) is the number of fine points. below(p): the last coarse point at or
 /// below fine point p; −1 if there is none.
 struct Thinning {
-  View<const Index> kept_and_ends;  // [coarse points + 2]
-  View<const Index> below;          // [fine points]
+  // [coarse points + 2] kept(I) for I from −1 to the number of coarse points.
+  View<const Index> kept_and_ends;
+  View<const Index> below;  // [fine points] below(p)
 
   TERRANE_FN Index kept(Index coarse) const { return kept_and_ends[static_cast<std::size_t>(coarse + 1)]; }
   TERRANE_FN bool removed_below(Index coarse) const { return kept(coarse) - kept(coarse - 1) == 2; }
@@ -38,7 +39,7 @@ struct Weights {
   static TERRANE_FN Weights of(const GridView<const T>& link, const Place& removed) {
     const T low = at(link, removed), high = at(link, removed.moved<Axis>(1)), sum = low + high;
     if (!(sum >= std::numeric_limits<T>::min()))
-      return {T(0.5), T(0.5)};  // no conductance along the axis: u there does not matter
+      return {T(0.5), T(0.5)};  // there is no conductance along the axis: u at this point does not matter
     return {quotient(low, sum), quotient(high, sum)};
   }
 };
@@ -548,7 +549,7 @@ struct ClearLayers {
   static constexpr int most = 32;
   int fields = 0;
   IndexBox<3> box[most];  // boxes of the fields, including their layers
-  int end[most] = {};     // number after the last one of each field
+  int end[most] = {};     // running number after the last point of each field
   typename Values<V>::Out u[most];
 
   void take(const IndexBox<3>& with_layer, const typename Values<V>::Out& view) {

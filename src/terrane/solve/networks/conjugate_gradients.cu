@@ -105,7 +105,8 @@ struct NewDirection {
   double beta;
   GridView<const double> z;
   GridView<double> p;
-  bool choice() const { return beta == 0; }  // evaluated before the loop (sweep.hpp)
+  // The branch that all points take; evaluated before the loop (sweep.hpp).
+  bool choice() const { return beta == 0; }
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
     p(k, j, i) = beta == 0 ? z(k, j, i) : z(k, j, i) + beta * p(k, j, i);
   }
@@ -281,8 +282,8 @@ class PointSpace {
   Alone alone_;
   IndexBox<3> part_;
   Reduction<3> sums_;
-  const Field<double>* inverse_ = nullptr;  // d = 1/diag(A), if z is not stored
-  std::optional<double> product_;           // rᵀz for the latest r
+  const Field<double>* inverse_ = nullptr;  // inverse diagonal d = 1/diag(A), used if z is not stored
+  std::optional<double> product_;           // product rᵀz for the latest r
   std::optional<DeviceGradients<double>> gradients_;
 };
 

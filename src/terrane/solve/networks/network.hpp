@@ -29,7 +29,7 @@ inline constexpr int up = 0, north = 1, east = 2;
 /// Distances along one axis: spacing[p] is the distance from point p−1 to point p, p = 0 … n; the first and
 /// the last are distances to the walls. At a natural end (Neumann) the distance to the wall is not used.
 struct AxisSpacing {
-  std::vector<double> spacing;  ///< [n + 1], any unit that is the same on all axes
+  std::vector<double> spacing;  ///< [n + 1] distances, in any unit that is the same on all axes
   bool natural_low = false, natural_high = false;
 
   Index points() const { return static_cast<Index>(spacing.size()) - 1; }
@@ -89,7 +89,7 @@ template <class V>
 class Field {
  public:
   using Real = RealOf<V>;
-  static constexpr int numbers = Values<V>::numbers;  ///< real numbers per point
+  static constexpr int numbers = Values<V>::numbers;  ///< number of real numbers per point
 
   Field() = default;
   /// A field of zeros. above: width of the layer at the upper end of each axis, points.  Throws MemoryError;
@@ -133,12 +133,12 @@ class Field {
   Field& operator=(Field&&) noexcept = default;
 
   const IndexBox<3>& points() const { return points_; }
-  const IndexBox<3>& box() const { return box_; }  ///< points and layer
+  const IndexBox<3>& box() const { return box_; }  ///< box of the points and the layer around them
   /// The box including the padding of rows on a GPU, which makes the first point of each row begin a cache
   /// line.
   const IndexBox<3>& memory_box() const { return rows_; }
   Device device() const { return memory_ ? memory_->device() : Device{Device::Kind::cpu, -1}; }
-  const void* memory() const { return first(); }  ///< address of the first value
+  const void* memory() const { return first(); }  ///< address of the first value in memory
   /// A View of a real field, or a ComplexView of a complex one.
   auto view() {
     if constexpr (numbers == 1) return View<Real, 3>(first(), rows_).part(box_);
@@ -194,16 +194,17 @@ class Field {
   }
   static IndexBox<3> twice(const IndexBox<3>& box) { return box.with(2, 2 * box.first[2], 2 * box.last[2]); }
   IndexBox<3> points_, box_, rows_;
-  std::size_t lead_ = 0;  // numbers in memory before the first value
+  std::size_t lead_ = 0;  // number of values in memory before the first value
   std::shared_ptr<Buffer<std::byte>> memory_;
 };
 
 /// The coefficients of A on one device, at the points that a rank has; links are made by link_field().
 template <class T>
 struct Network {
-  std::array<Field<T>, 3> link;  ///< c_a, stored at the upper point of the link; index n: high wall
-  Field<T> storage;              ///< S, or empty
-  double shift = 0;              ///< s
+  /// Conductance c_a, stored at the upper point of the link; index n: link to the high wall.
+  std::array<Field<T>, 3> link;
+  Field<T> storage;  ///< S, or empty
+  double shift = 0;  ///< s
 
   const IndexBox<3>& points() const { return link[0].points(); }
 };
@@ -219,8 +220,10 @@ Field<T> link_field(Stream& stream, const IndexBox<3>& points) {
 /// anyway, and the number of representable doubles between the rounded value and c_a. Both together give c_a
 /// to the last bit if c_a is 0 or within the range of float; if c_a is below that range, it is rounded.
 struct SplitNetwork {
-  std::array<Field<float>, 3> rounded;       ///< shared with the finest level of a Multigrid
-  std::array<Field<std::int32_t>, 3> steps;  ///< at the points, and one point beyond the last along the axis
+  std::array<Field<float>, 3> rounded;  ///< shared with the finest level of a Multigrid
+  /// Number of doubles from the rounded value to c_a, at the points and at one point beyond the last along
+  /// the axis.
+  std::array<Field<std::int32_t>, 3> steps;
 
   const IndexBox<3>& points() const { return steps[0].points(); }
 };
@@ -267,7 +270,7 @@ template <class T, class Links = GridView<const T>>
 struct NetworkView {
   Links c[3];
   GridView<const T> storage;
-  T shift = 0;  // 0: there is no storage
+  T shift = 0;  // 0 if there is no storage
 
   NetworkView() = default;
   explicit NetworkView(const Network<T>& network) requires std::is_same_v<Links, GridView<const T>>

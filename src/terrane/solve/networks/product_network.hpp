@@ -30,7 +30,7 @@ template <class T>
 struct ProductView {
   View<const T> along[3], across[3];
   GridView<const T> storage;
-  T shift = 0;  // 0: there is no storage
+  T shift = 0;  // 0 if there is no storage
 
   template <class V>
   TERRANE_FN V over_diagonal(V value, Index k, Index j, Index i) const {

@@ -132,8 +132,8 @@ double Differences::group_error(double kh) const {
   // Group velocity / v = dK/dk; for L this is (K²)' / (2 K).
   if (equation == Equation::variable_density) return sine_sum(half, 0.5, kh)[1] - 1;
   if (equation == Equation::tti) return sine_sum(first, 0, kh)[1] - 1;
-  double slope = 0,
-         square = 0;  // (K²)', K²; 1 − cos as a squared sine, which stays above zero for very long waves
+  // slope: (K²)', square: K². 1 − cos is a squared sine here, which stays above zero for very long waves.
+  double slope = 0, square = 0;
   for (std::size_t r = 0; r < second.size(); ++r) {
     const auto n = static_cast<double>(r + 1);
     const double sine = std::sin(n * kh / 2);

@@ -487,7 +487,8 @@ class Boundaries final : public History<T> {
     for (Index step = 0; step < count; ++step)
       records.push_back(next_ >= step ? records_->get(stream, next_ - step) : nullptr);
     const auto mesh = wave_.medium().mesh();
-    const std::array<View<const T, 3>, 2> p{wave_.now(), wave_.before()};  // at even steps pⁿ and pⁿ⁺¹
+    // pⁿ and pⁿ⁺¹ at even steps, swapped at odd steps.
+    const std::array<View<const T, 3>, 2> p{wave_.now(), wave_.before()};
     const View<T, 3> kept = kept_.at(0);
     const auto around = [=](Index step) {
       const std::size_t odd = step % 2 == 0 ? 0 : 1;

@@ -113,7 +113,7 @@ struct RecordRoom {
   std::string folder;  ///< folder of records on disk
   RecordsWanted last;
   std::shared_ptr<Records> records;
-  PinnedBuffer<std::byte> states;  ///< memory of the states of checkpoints, used again as well
+  PinnedBuffer<std::byte> states;  ///< memory of the states of checkpoints, which the next shot uses again
   Passes passes;                   ///< passes over memory in which waves are computed
 };
 

@@ -159,7 +159,7 @@ class WaveData final : public inversion::Dependence {
   Dataset dataset() const;
 
   std::unique_ptr<Simulation> fields_;  ///< the simulation of waves in the job's first model
-  acoustic::Settings waves_settings_;   ///< with the chosen strategy of keeping waves
+  acoustic::Settings waves_settings_;   ///< settings of the waves, with the chosen strategy of keeping waves
   bool linear_ = false;
   std::vector<Follower> followers_;  ///< cells at absorbing sides
   std::size_t gaps_ = 0;             ///< number of samples that were not recorded

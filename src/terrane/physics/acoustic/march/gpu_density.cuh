@@ -96,7 +96,7 @@ __device__ __forceinline__ Four half_difference_in_row(const float (&a)[widest],
 /// the order of difference_of_planes().
 template <int M>
 struct DifferencesOnTheWay {
-  Four sum[2 * M - 1]{};  ///< the next plane completes the first of these
+  Four sum[2 * M - 1]{};  ///< unfinished sums; the next plane completes the first
   /// Adds the next plane, and returns the difference that it completes.
   __device__ __forceinline__ Four add(const float (&a)[widest], const Four& value) {
     Four ended;
@@ -233,7 +233,8 @@ struct FluxesBeside {
   static_assert(east_tasks % 32 == 0, "warps take one kind of them");
   static constexpr int tasks = east_tasks + north_tasks,
                        rounds = (tasks + Shape::threads - 1) / Shape::threads;
-  int p[rounds], density[rounds], flux[rounds];  ///< [round] offset of the first node in these arrays
+  /// [round] offset of the thread's first node in the arrays of p, densities and fluxes.
+  int p[rounds], density[rounds], flux[rounds];
 
   __device__ __forceinline__ FluxesBeside() {
     const int thread = static_cast<int>(threadIdx.y) * Shape::threads_east + static_cast<int>(threadIdx.x);

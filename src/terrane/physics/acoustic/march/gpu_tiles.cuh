@@ -535,7 +535,7 @@ class TileWalk {
       take_plane(slot_ahead, turn, queue);
       const float* const at = tile_.own_p(slot);
       const Four p = with_axis ? four_at(at) : queue[M];
-      float row[4 + 2 * M];  // nodes i − M … i + 3 + M
+      float row[4 + 2 * M];  // p at the nodes i − M … i + 3 + M
       take_row(at, p, row);
       if constexpr (knows_north) make_psi_north(at, p, psi_north);
       Four sum, v_q;  // sum: A p, in a VTI or TTI medium H p; v_q: V q

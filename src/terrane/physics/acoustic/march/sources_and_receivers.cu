@@ -268,7 +268,8 @@ Sources<T>::Sources(Stream& stream, const Medium<T>& medium, std::span<const Tap
     Part part;
     double weight;
   };
-  std::map<Index, std::vector<Contribution>> nodes[2];  // [edges, inner]: by the node's offset in a field
+  // [edges, inner] contributions, by the node's offset in a field.
+  std::map<Index, std::vector<Contribution>> nodes[2];
   const auto apart = strides(medium.box());
   bool alike = true;
   each_of_weights(medium.problem(), taps, stream.threads(), [&](std::size_t n, const auto& weights) {

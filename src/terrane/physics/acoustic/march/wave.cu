@@ -16,7 +16,7 @@ struct Mirror {
   View<T, 3> field;
   int axis;
   Index nodes;        ///< number of nodes of the mesh on the axis
-  bool below, above;  ///< which of its sides are free surfaces
+  bool below, above;  ///< whether the lower and the upper side of the axis are free surfaces
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
     const auto [node, odd] = image_of(axis == 0 ? k : axis == 1 ? j : i, nodes, below, above);
     const T value = axis == 0 ? field(node, j, i) : axis == 1 ? field(k, node, i) : field(k, j, node);
@@ -28,7 +28,7 @@ struct Mirror {
 template <class T>
 struct HandOn {
   const T* from[2];  ///< this rank's p⁺ and q⁺: addresses of node [0, 0, 0]
-  T* to[2];          ///< the neighbour's, likewise; to[1] is null if there is no q
+  T* to[2];          ///< the neighbour's p⁺ and q⁺, likewise; to[1] is null if there is no q
   Index stride[2];
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
     const Index here = k * stride[0] + j * stride[1] + i;

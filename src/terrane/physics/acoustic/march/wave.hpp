@@ -143,14 +143,15 @@ class Wave {
   Event ready_;
   std::optional<Halo<T, 3>> halo_;  // copies halos; empty if peers_ write values instead
   int neighbour_[2] = {-1, -1};     // indices in peers_ of the ranks below and above
-  IndexBox<3> beginning_[2];        // boxes with the same first node as the fields of these ranks
-  bool turned_ = false;             // whether now_ and before_ are swapped
+  // Boxes whose first nodes are those of the fields of the ranks below and above.
+  IndexBox<3> beginning_[2];
+  bool turned_ = false;  // whether now_ and before_ are swapped
   T rounding_ = 0;
   Fields now_, before_, along_;
   std::unique_ptr<PeerFields<T>> peers_;  // destroyed before the fields, which other ranks have mapped
   std::array<std::array<Buffer<T>, 2>, 3> psi_, zeta_, eta_;
   Work edges_, inner_, mesh_edges_, mesh_inner_;
-  Work all_, mesh_all_;                         ///< all nodes; used if peers_ exist
+  Work all_, mesh_all_;                         ///< work for all nodes; used if peers_ exist
   std::array<std::vector<Border>, 2> borders_;  ///< [forwards in time, backwards][step of a pass]
 };
 

@@ -39,7 +39,7 @@ struct ShotsAtOnce {
 
 /// The resources that a run uses, chosen once: the plan and the run share them.
 struct Choice {
-  Settings settings;                      ///< with the chosen strategy of keeping waves
+  Settings settings;                      ///< settings with the chosen strategy of keeping waves
   std::vector<KeepingChoice> strategies;  ///< migration: all strategies, with the memory that each needs
   MemoryBudget memory;
   Device device;

@@ -209,7 +209,7 @@ struct SumPushes {
 template <class T>
 struct Push {
   const std::uint32_t* points;
-  const T* push;  // [points][3], of this step
+  const T* push;  // [points][3] changes in this step
   Vec4<T>*w, *u;
   TERRANE_FN void operator()(std::size_t n) const {
     const T x = push[3 * n], y = push[3 * n + 1], z = push[3 * n + 2];

@@ -269,7 +269,8 @@ void Builder::order_elements() {
 /// Numbers points that may belong to several elements, in the order of the first element of `order` that
 /// contains each point.
 void Builder::number_in_order(const std::vector<std::uint32_t>& order, UnsetList<std::uint32_t>& local) {
-  auto touched = filled_by_threads(local.size(), none, threads_);  // index in `order` of the first element
+  // [points] index in `order` of the first element that contains the point.
+  auto touched = filled_by_threads(local.size(), none, threads_);
   each_of(order.size(), [&](std::size_t at) {
     for (std::size_t n = 0; n < each_; ++n) {
       if (is_alone(order[at], n)) continue;
@@ -625,7 +626,7 @@ void Builder::add_absorbing() {
 /// are coupled, is the sum of face areas times quadrature weights.
 void Builder::add_contacts() {
   if (partner_.empty()) return;
-  std::map<std::uint32_t, Vector> area;  // area of each solid's point
+  std::map<std::uint32_t, Vector> area;  // area of each point of a solid, times the normal
   const int p = basis_.points();
   for (std::size_t e = 0; e < near_.size(); ++e)
     for (std::uint32_t side = 0; side < 6; ++side) {

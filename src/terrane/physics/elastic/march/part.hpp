@@ -60,7 +60,7 @@ struct FarPoint {
 };
 
 struct Part {
-  std::vector<std::uint32_t> elements;  ///< indices in the mesh
+  std::vector<std::uint32_t> elements;  ///< indices of the part's elements in the mesh
   std::vector<Segment> segments;
   std::size_t each = 0;            ///< number of points of an element
   UnsetList<std::uint32_t> point;  ///< [elements][each]

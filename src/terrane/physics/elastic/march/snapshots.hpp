@@ -35,8 +35,9 @@ std::vector<double> times_of_pictures(const Problem& problem);
 class Sight {
  public:
   Sight(const Problem& problem, const Picture& picture, Field& field);
-  const std::vector<std::uint32_t>& points() const noexcept { return points_; }  ///< indices in the picture
-  std::vector<float> values();                                                   ///< [points][3], m or m/s
+  /// Indices of these points in the picture.
+  const std::vector<std::uint32_t>& points() const noexcept { return points_; }
+  std::vector<float> values();  ///< [points][3], m or m/s
 
  private:
   /// For a shown point in a fluid, where u = ∇χ/ρ: a watched point on one of the three lines of points of the

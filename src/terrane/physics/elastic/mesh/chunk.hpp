@@ -23,14 +23,14 @@ constexpr double earth_radius = 6'371'000;  ///< m
 struct ChunkLayer {
   double bottom;          ///< height relative to the surface, m, negative
   std::size_t rows;       ///< number of rows of elements, including the two rows of a doubling
-  bool doubling = false;  ///< columns are twice as wide from here on
+  bool doubling = false;  ///< whether columns are twice as wide from this layer on
 };
 
 struct Chunk {
   double radius = earth_radius;            ///< R, m
   double width_east = 0, width_north = 0;  ///< range of ξ and of η, radians, up to π/2
   std::size_t columns_east = 1, columns_north = 1;
-  std::vector<ChunkLayer> layers;  ///< from the surface down
+  std::vector<ChunkLayer> layers;  ///< layers from the surface down
 };
 
 /// Makes the mesh: elements from the surface down, all with medium index 0. layer: receives the index of each

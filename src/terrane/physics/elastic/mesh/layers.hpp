@@ -25,7 +25,7 @@ namespace terrane::elastic {
 struct Layer {
   std::function<double(double easting, double northing)> bottom;  ///< m up
   std::size_t rows = 1;   ///< number of rows of elements, including the two rows of a doubling
-  bool doubling = false;  ///< columns are twice as wide from here on
+  bool doubling = false;  ///< whether columns are twice as wide from this layer on
   std::string name;       ///< for messages
 };
 

@@ -165,7 +165,7 @@ class Growth {
   Mesh& mesh_;
   std::size_t axis_, elements_;
   Margin& margin_;
-  std::set<std::uint32_t> of_media_;  // the media at the side
+  std::set<std::uint32_t> of_media_;  // indices of the media at the side
   // New nodes beyond each node; in a map, because references stay valid when entries are added.
   std::map<std::uint32_t, std::vector<std::uint32_t>> beyond_;
 };

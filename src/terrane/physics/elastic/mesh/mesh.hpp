@@ -64,7 +64,7 @@ struct Mesh {
   std::vector<std::uint32_t>
       curve;  ///< index of each element in `curves`, or `straight`; empty: all straight
   static constexpr std::uint32_t straight = UINT32_MAX;
-  std::vector<AbsorbingFace> absorbing;  ///< ascending by element and side
+  std::vector<AbsorbingFace> absorbing;  ///< absorbing faces, ascending by element and side
   /// For periodic meshes: node n is identified with node vertex[n], which has another position. Empty: the
   /// mesh is not periodic. A period needs at least three elements.
   std::vector<std::uint32_t> vertex;

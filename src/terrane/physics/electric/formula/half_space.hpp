@@ -61,7 +61,7 @@ inline std::array<double, 3> half_space_field(const Point& source, const Point& 
   std::array<double, 3> e{};
   for (const auto& from : {source, image(source, surface)}) {
     const double r = distance(from, p), d[3] = {p.e - from.e, p.n - from.n, p.u - from.u};
-    if (r == 0) continue;  // at the source E counts as zero, its mean over all directions
+    if (r == 0) continue;  // E is infinite at the source; its mean over all directions, 0, is used there
     for (std::size_t a = 0; a < 3; ++a) e[a] += d[a] / (4 * std::numbers::pi * conductivity * r * r * r);
   }
   return e;

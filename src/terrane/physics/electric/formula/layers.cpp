@@ -110,7 +110,7 @@ struct Kernel {
     };
     below[0] = lambda * lowest.c;
     for (std::size_t n = 0; n < pieces.size(); ++n) below[n + 1] = through(below[n], crossing[n]);
-    above[levels - 1] = 0;  // admittance of air
+    above[levels - 1] = 0;  // air has the admittance 0
     for (std::size_t n = pieces.size(); n-- > 0;) above[n] = through(above[n + 1], crossing[n]);
     f[source] = lambda / (below[source] + above[source]) / (2 * std::numbers::pi);
     down[source] = 0;

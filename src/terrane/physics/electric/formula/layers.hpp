@@ -51,7 +51,7 @@ class LayersPotential {
   struct Plane {
     double up = 0;
     bool of_source = false;
-    std::complex<double> upwards;                 // σ_v at this height
+    std::complex<double> upwards;                 // σ_v at the plane's height
     std::vector<std::complex<double>> rphi, rrj;  // r φ, r² J_u (J: current density), in steps of ln r
   };
   const Plane& plane(double up) const;

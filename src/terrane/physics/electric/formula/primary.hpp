@@ -59,7 +59,7 @@ struct Contact {
 
 /// Horizontal layers, each isotropic horizontally.
 struct LayeredMedium {
-  std::vector<HalfSpace> medium;  ///< from the lowest to the highest
+  std::vector<HalfSpace> medium;  ///< layers from the lowest to the highest
   Layers layers;                  ///< the same layers, as LayersPotential needs them
 
   LayeredMedium(std::vector<double> between, std::vector<HalfSpace> of_layers)
@@ -134,7 +134,8 @@ class PrimaryPotential {
     if (layered_) return layered_->potential(p.u, std::hypot(p.e - source_.e, p.n - source_.n));
     const double seen =
         slope_ ? slope_->potential(p) : half_space_potential(source_, p, surface_, stretch_, 1);
-    if (!std::isfinite(seen)) return seen;  // infinity times a complex number would be NaN
+    // Infinity times a complex number would be NaN.
+    if (!std::isfinite(seen)) return seen;
     if (!contact_) return seen * own_;
     if (contact_->is_beyond(contact_->coordinate(p))) return seen * beyond_;
     return seen * own_ + half_space_potential(image_, p, surface_, stretch_, 1) * mirrored_;

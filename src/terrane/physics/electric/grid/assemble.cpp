@@ -23,7 +23,7 @@ class Assembly {
       link_[a] = View<double, 3>(network_.link[a].data(), all);
       auto& axis = network_.spacing[a];
       axis.natural_low = axis.natural_high = true;
-      axis.spacing.push_back(axes_.width(a, 0));  // spacing beyond the ends; not used
+      axis.spacing.push_back(axes_.width(a, 0));  // spacing beyond the ends of the axis, which is not used
       for (Index n = 0; n + 1 < axes_.nodes(a); ++n) axis.spacing.push_back(axes_.width(a, n));
       axis.spacing.push_back(axes_.width(a, axes_.nodes(a) - 2));
       // Spacings are multiplied by the stretch, which is larger for an axis of lower conductivity: the medium
@@ -86,7 +86,7 @@ class Assembly {
   }
 
   Axes axes_;
-  std::array<const std::vector<double>*, 3> sigma_;  // along up, north, east
+  std::array<const std::vector<double>*, 3> sigma_;  // conductivities along up, north, east
   HostNetwork network_;
   std::array<View<double, 3>, 3> link_;
 };
@@ -144,7 +144,7 @@ double wall_weight(Boundary boundary, const Viewpoint& from, const Point& p, std
   const auto& stretch = from.stretch;
   const double alpha =
       mixed_boundary(stretch(from.centre), stretch(p), stretch.u * from.surface, direction, high ? 1 : -1);
-  return std::max(0.0, stretch.of(direction) * alpha);  // also 0 if the source is on the wall
+  return std::max(0.0, stretch.of(direction) * alpha);  // 0 also if the source is on the wall
 }
 
 HostNetwork network_of(const TensorMesh& mesh, const Conductivity& conductivity, const Boundaries& boundary,
@@ -167,7 +167,7 @@ HostNetwork half_space_network(const TensorMesh& mesh, const std::array<double, 
   assembly.add_cells();
   for (const auto& wall : walls) {
     const bool alike = boundary(wall.axis, wall.high) == Boundary::mixed;
-    if (!alike && wall.axis == 0 && wall.high) continue;  // nothing flows through the half space's surface
+    if (!alike && wall.axis == 0 && wall.high) continue;  // no current flows through the half space's surface
     assembly.add_wall(wall.axis, wall.high, [&](const Point& p, double value, double width) {
       return value * wall_weight(Boundary::mixed, alike ? from : source, p, wall.axis, wall.high, width);
     });

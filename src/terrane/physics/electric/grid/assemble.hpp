@@ -22,7 +22,7 @@ namespace terrane::electric {
 /// Conductivities of the cells, S/m, [up, north, east]; three pointers to the same array if conductivity is
 /// isotropic.
 struct Conductivity {
-  std::array<const std::vector<double>*, 3> along;  ///< along easting, northing, up
+  std::array<const std::vector<double>*, 3> along;  ///< conductivities along easting, northing, up
   /// σ'' of σ = σ' + iσ'', for a medium that stores charge. Null: σ is real.
   std::array<const std::vector<double>*, 3> quadrature = {};
   /// Fraction of each cell that is ground and not air, 0 to 1 (ground.hpp). Null: 1 for all cells.
@@ -41,7 +41,7 @@ Stretch mean_stretch(const Conductivity& conductivity);
 /// The network on the host, and its spacings for multigrid. Arrays have the layout of
 /// Field::upload_with_layer().
 struct HostNetwork {
-  IndexBox<3> nodes;  ///< index box, [up, north, east]
+  IndexBox<3> nodes;  ///< index box of the nodes, [up, north, east]
   std::array<std::vector<double>, 3> link;
   std::array<solve::AxisSpacing, 3> spacing;
 
@@ -54,7 +54,7 @@ struct HostNetwork {
 struct Viewpoint {
   Point centre;
   double surface = 0;
-  Stretch stretch = {};  ///< for the mean conductivities
+  Stretch stretch = {};  ///< stretch of the axes for the mean conductivities
 };
 
 /// The network for conductivities that may also be zero or negative.
@@ -88,7 +88,7 @@ inline constexpr std::array<Wall, 6> walls{
 /// to the grid, and the potential at the point is interpolated. Using the same weights for both makes
 /// reciprocity exact.
 struct NodeWeights {
-  std::array<std::size_t, 8> node;  ///< indices in [up, north, east]
+  std::array<std::size_t, 8> node;  ///< indices of the nodes in [up, north, east]
   std::array<double, 8> weight;
 
   double at(std::span<const double> nodes) const;

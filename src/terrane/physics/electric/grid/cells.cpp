@@ -113,7 +113,7 @@ HostNetwork CellScheme::network() const {
     auto& axis = made.spacing[a];
     axis.natural_low = axis.natural_high = true;
     const Index cells = axes.nodes(a) - 1;
-    axis.spacing.push_back(axes.width(a, 0));  // spacing beyond the ends; not used
+    axis.spacing.push_back(axes.width(a, 0));  // spacing beyond the ends of the axis, which is not used
     for (Index n = 0; n + 1 < cells; ++n)
       axis.spacing.push_back((axes.width(a, n) + axes.width(a, n + 1)) / 2);
     axis.spacing.push_back(axes.width(a, cells - 1));

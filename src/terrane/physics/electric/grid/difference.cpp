@@ -121,7 +121,7 @@ class Difference {
     const Point p = axes_.point(node);
     const double own = wall_weight(kind, from_, p, a, high, h),
                  through = kind == Boundary::mixed ? own
-                           : top                   ? 0  // nothing flows through the half space's surface
+                           : top                   ? 0  // no current flows through the half space's surface
                                                    : wall_weight(Boundary::mixed, source_, p, a, high, h);
     const std::size_t b = (a + 1) % 3, c = (a + 2) % 3;
     Index cell[3];
@@ -142,7 +142,7 @@ class Difference {
   double width(std::size_t a, Index node) const { return width_[a][static_cast<std::size_t>(node)]; }
 
   Axes axes_;
-  std::array<const std::vector<double>*, 3> sigma_;  // along up, north, east
+  std::array<const std::vector<double>*, 3> sigma_;  // conductivities along up, north, east
   std::array<std::vector<double>, 3> taken_;
   std::size_t across_ = 2;  // the axis along which the primary's medium may vary
   const Viewpoint& source_;

@@ -32,14 +32,15 @@ class CellForms {
  private:
   /// The contribution of a wall to the form of a cell, at one of the cell's nodes.
   struct Corner {
-    std::size_t i, axis, node;  // cell of the row; first index in `sums`; node of the two planes
-    double weight;              // m
+    // Index of the cell in the row; index of its first sum in `sums`; index of the node in the two planes.
+    std::size_t i, axis, node;
+    double weight;  // m
   };
   void add_wall(Boundary boundary, const Viewpoint& from, const Wall& wall);
 
   const TensorMesh& mesh_;
   std::size_t row_, plane_;
-  std::unordered_map<std::size_t, std::vector<Corner>> corners_;  // key: row of cells
+  std::unordered_map<std::size_t, std::vector<Corner>> corners_;  // corners by row of cells
 };
 
 /// The network K(δσ) of some layers of cells, on the nodes of these layers.

@@ -43,7 +43,8 @@ void check_ground(const TensorMesh& mesh, const std::vector<double>& ground);
 /// Conductivities of all cells, including those of air and of cut cells. Values of the input for cells of air
 /// are ignored.
 struct CellsWithAir {
-  std::array<std::vector<double>, 3> along;  ///< easting, northing, up; easting alone if isotropic
+  /// Conductivities along easting, northing, up; along easting alone if isotropic.
+  std::array<std::vector<double>, 3> along;
   std::array<std::vector<double>, 3> quadrature;
   double air = 0;  ///< conductivity of air, S/m
 

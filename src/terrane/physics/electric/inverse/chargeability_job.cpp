@@ -82,7 +82,7 @@ class ChargeData final : public ArrayData {
   Fingerprint fingerprint(const Runtime& runtime) const override;
   void read_model(const Config& table, const std::string& mesh_file);
 
-  std::vector<double> log_resistivity_;  ///< of the active cells, ln Ω·m
+  std::vector<double> log_resistivity_;  ///< ln of the resistivity (Ω·m) of the active cells
   std::vector<double> apparent_, deviation_;
   std::vector<std::string> of_solves_;  ///< warnings about solves that did not converge
 };

@@ -158,7 +158,7 @@ inversion::Linearised DirectCurrent::at(std::span<const double> resistivity, Pro
   }
   DirectCurrentReport report;
   auto known = unit();
-  auto mesh = mesh_;  // copied before other ranks wait, because the memory may not suffice
+  auto mesh = mesh_;  // copied before other ranks wait, because this rank may have too little memory
   auto electrodes = electrodes_;
   Alone alone;
   Comm& comm = comm_ ? *comm_ : alone;

@@ -62,11 +62,12 @@ class DirectCurrent final : public inversion::Forward {
 
 /// Measured values, one for each array; NaN if there is none.
 struct MeasuredArrays {
-  std::string name;                   ///< "resistance" V/A or "apparent_resistivity" Ω·m
-  std::vector<double> values, sigma;  ///< in the unit of the measured quantity
-  std::vector<double> resistance;     ///< V/A
-  std::vector<double> resistivity;    ///< Ω·m
-  std::vector<double> factors;        ///< m; geometric factor k of each array, ρ_a = k ΔV/I
+  std::string name;  ///< "resistance" V/A or "apparent_resistivity" Ω·m
+  /// Values and standard deviations, in the unit of the measured quantity.
+  std::vector<double> values, sigma;
+  std::vector<double> resistance;   ///< V/A
+  std::vector<double> resistivity;  ///< Ω·m
+  std::vector<double> factors;      ///< m; geometric factor k of each array, ρ_a = k ΔV/I
   /// Computes apparent resistivities if resistances were measured, else resistances.
   void convert(const std::vector<double>& factor);
   /// Standard deviation of an array's resistance or apparent resistivity.

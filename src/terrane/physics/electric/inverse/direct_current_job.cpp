@@ -268,7 +268,8 @@ double ArrayData::entries_bytes() const {
 Load ArrayData::fields(const Runtime& runtime) const {
   auto load = arrays_->load();
   load.solves = electrodes_.place.size();
-  load.bytes_found = 4 * load.nodes;  // half of 8, as handed_over() doubles it: the sender makes no copy
+  // Half of 8 bytes, because handed_over() doubles the value, but the sender makes no copy.
+  load.bytes_found = 4 * load.nodes;
   const int ranks = runtime.comm ? runtime.comm->size() : 1;
   const auto potentials = [&](std::size_t electrodes) {
     return bytes_of_potentials(problem_.mesh, electrodes, false, ranks);

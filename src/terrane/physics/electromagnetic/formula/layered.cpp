@@ -81,7 +81,8 @@ class Line {
     const Z falling = has_top ? from_top * std::exp(-gamma * (top(n) - z)) : Z{},
             rising = has_bottom ? from_bottom * std::exp(-gamma * (z - bottom(n))) : Z{};
     const Z direct = std::exp(-gamma * std::abs(z - source));
-    const double side = z > source ? 1 : z < source ? -1 : 0;  // at the source itself: the mean of both sides
+    // At the source itself the mean of both sides is taken.
+    const double side = z > source ? 1 : z < source ? -1 : 0;
     const Z voltage = shunt ? direct : side * direct, current = shunt ? side * direct : direct;
     return {size * (voltage + falling + rising), size / z_[n] * (current - falling + rising)};
   }
@@ -129,7 +130,7 @@ Z limit_of(const std::vector<Z>& sums) {
 constexpr std::size_t gauss = 16;
 struct GaussRule {
   std::array<double, gauss> x, w;
-  GaussRule() {  // on [−1, 1]; zeros of the Legendre polynomial by Newton's method
+  GaussRule() {  // Gauss's rule on [−1, 1]; Newton's method finds the zeros of the Legendre polynomial
     for (std::size_t n = 0; n < gauss; ++n) {
       double t = std::cos(std::numbers::pi * (static_cast<double>(n) + 0.75) / (gauss + 0.5)), slope = 1;
       for (int step = 0; step < 50; ++step) {
@@ -164,7 +165,7 @@ std::array<Z, count> hankel(double rho, const Add& add) {
   };
   const auto end = [&](int n) {
     return (n + 0.75) * std::numbers::pi / rho;
-  };  // approximately zeros of J₀, J₁, J₂ in alternation
+  };  // the ends are approximately zeros of J₀, J₁, J₂ in alternation
   for (int n = first_parts; n > 0; --n)
     panel(n == first_parts ? 0 : end(0) * std::pow(0.5, n), end(0) * std::pow(0.5, n - 1));
   for (int n = 0; n < most; ++n) {

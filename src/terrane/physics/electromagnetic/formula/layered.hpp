@@ -49,9 +49,10 @@ namespace terrane::electromagnetic {
 
 struct LayeredEarth {
   struct Layer {
-    std::complex<double> horizontal, vertical;  ///< conductivity, S/m; complex if the medium stores charge
+    /// Horizontal and vertical conductivity, S/m; complex if the medium stores charge.
+    std::complex<double> horizontal, vertical;
   };
-  std::vector<Layer> layers;       ///< from the lowest to the highest
+  std::vector<Layer> layers;       ///< layers from the lowest to the highest
   std::vector<double> interfaces;  ///< [layers − 1] heights of interfaces, m, ascending
 };
 

@@ -226,7 +226,7 @@ struct ChargeError {
   double w;
   Edges b;
   bool complex;
-  BeyondCurrents beyond;  // used if `complex`
+  BeyondCurrents beyond;  // currents of δV; used if `complex`
   TERRANE_FN Several<4> operator()(Index k, Index j, Index i) const {
     const Place q{k, j, i};
     Number difference = divergence_of(q, b) - turned(w, divergence_of(q, currents));
@@ -426,7 +426,7 @@ struct AdvanceAll {
   Three p, q;
   ThreeOut x, r;
   In divergence;
-  Out left;                              // divergence of r
+  Out left;                              // divergence of the residual r
   const StepNumbers* numbers = nullptr;  // contains α; or null: `alpha` is used
 
   TERRANE_FN Several<2> operator()(Index k, Index j, Index i) const {
@@ -522,7 +522,8 @@ struct Blend {
   bool add;
   In u;
   Out v;
-  bool choice() const { return add; }  // condition of the kernel's branch, the same at all points (sweep.hpp)
+  // The branch that all points take; evaluated before the loop (sweep.hpp).
+  bool choice() const { return add; }
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
     Number value = alpha * u(k, j, i);
     if (add) value += beta * v(k, j, i);
@@ -561,9 +562,8 @@ struct FirstCharge {
   In d;
   View<const double> scale;
   ToPotential<T> out;
-  bool choice() const {
-    return out.a.shift == 0;
-  }  // condition of the kernel's branch, the same at all points (sweep.hpp)
+  // The branch that all points take; evaluated before the loop (sweep.hpp).
+  bool choice() const { return out.a.shift == 0; }
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
     out.take(k, j, i, solve::converted<Complex<T>>(scale[0], d(k, j, i)));
   }
@@ -587,9 +587,8 @@ struct WithoutGradient {
   Real s;
   ComplexView<const T> phi;
   ToComponent<T> out;
-  bool choice() const {
-    return out.a.shift == 0;
-  }  // condition of the kernel's branch, the same at all points (sweep.hpp)
+  // The branch that all points take; evaluated before the loop (sweep.hpp).
+  bool choice() const { return out.a.shift == 0; }
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
     const Place q{k, j, i};
     const Number t = scale[0] * at(r, q) - at(s, q) * gradient<A>(m, phi, q);
@@ -619,9 +618,8 @@ struct SecondCharge {
   View<const double> scale;
   BlockCurrents<T> currents;
   ToPotential<T> out;
-  bool choice() const {
-    return out.a.shift == 0;
-  }  // condition of the kernel's branch, the same at all points (sweep.hpp)
+  // The branch that all points take; evaluated before the loop (sweep.hpp).
+  bool choice() const { return out.a.shift == 0; }
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
     const Place q{k, j, i};
     out.take(k, j, i, solve::converted<Complex<T>>(1, scale[0] * at(d, q) - divergence_of(q, currents)));

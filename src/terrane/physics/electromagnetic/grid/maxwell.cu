@@ -106,7 +106,8 @@ class EdgeSpace {
     of_cells_ =
         std::make_unique<solve::SharedGrid<double>>(cells, *share.comm, solve::Around{0, false, true});
     of_cells_->prepare<Number>(stream);
-    if (!of_cells_->by_peers()) {  // sums are then exchanged through the host
+    // Without direct access to peers' memory, sums are exchanged through the host.
+    if (!of_cells_->by_peers()) {
       of_cells_ = nullptr;
       return;
     }
@@ -302,8 +303,8 @@ struct MaxwellSolver<T>::Parts {
   Stream& stream;
   Metric metric;
   EdgeShare share;
-  Index together;              // every rank stores levels with fewer points than this entirely
-  solve::SharedMemory memory;  // shared by cycles that run one after another: on the CPU all of them
+  Index together;              // levels with fewer points than this are stored entirely on every rank
+  solve::SharedMemory memory;  // memory shared by cycles that run one after another: on the CPU by all cycles
   EdgeSpace space;
   bool rough = false, diagonal = false;
   double w = 0;                           // ωμ₀
@@ -313,7 +314,7 @@ struct MaxwellSolver<T>::Parts {
   std::unique_ptr<Cycle> potential;                           // cycle B_K of maxwell.hpp
   std::array<std::unique_ptr<Cycle>, 3> component;
   solve::Field<Complex<T>> phi;           // solution of the first potential cycle, kept during the second
-  EdgeVector left, correction, smoothed;  // vectors of the Jacobi steps, after set_rough(true)
+  EdgeVector left, correction, smoothed;  // vectors of the Jacobi steps, used after set_rough(true)
   std::optional<solve::RoomOfGradients<EdgeSpace>> room;
   Buffer<double>
       scale_there;  // factors of r and of z, [2]; kernels read them, so a recorded graph fits any scale
@@ -553,7 +554,8 @@ struct MaxwellSolver<T>::Parts {
     potential->cycle(stream, to_second);
     const BlockSum<T> sum{
         m, 1 / w, scale, first, std::as_const(*potential).solution().view(), {y(0), y(1), y(2)}};
-    potential->swap_solution(phi);  // so that the buffers are those for which the block was recorded
+    // Swapped back, so that the buffers are those for which the block was recorded.
+    potential->swap_solution(phi);
     return sum;
   }
   /// z = B r.
@@ -607,10 +609,11 @@ struct MaxwellSolver<T>::Parts {
   struct Kernels {
     Parts& own;
     EdgeVector &r, &p, &q, &x;
-    mutable std::optional<BlockSum<T>> sum = std::nullopt;  // set by precondition(), for direction()
+    // Sum of the block's parts: set by precondition(), used by direction().
+    mutable std::optional<BlockSum<T>> sum = std::nullopt;
 
     Stream& stream() const { return own.stream; }
-    After after() const {  // kernels of messages may run in between
+    After after() const {  // kernels that send messages may run between others
       return own.share.comm ? After::events : After::kernel;
     }
     void wait() const {
@@ -682,7 +685,7 @@ struct MaxwellSolver<T>::Parts {
   void precondition(const EdgeVector& r, EdgeVector& z, double scale) {
     if (diagonal) return jacobi(r, z, 1);
     if (!rough) return quick_block(r, scale, z);
-    jacobi(r, smoothed);  // z may share memory with the block's cycles
+    jacobi(r, smoothed);  // written to `smoothed`, because z may share memory with the block's cycles
     what_is_left(r, smoothed);
     quick_block(left, scale, correction);
     space.blend({1}, correction, {1}, smoothed);

@@ -55,7 +55,7 @@ using Number = solve::Complex<double>;
 /// divergence of a right-hand side is computed from its edge values when needed.
 struct EdgeVector {
   std::array<solve::Field<Number>, 3> e;
-  solve::Field<Number> divergence;  ///< on interior nodes, or empty
+  solve::Field<Number> divergence;  ///< divergence of e on interior nodes, or empty
 
   bool carries() const { return !divergence.box().empty(); }
 };

@@ -53,7 +53,8 @@ class FieldJacobian final : public solve::LinearOperator {
     const auto gradient = made_->transposed_times(w);
     for (std::size_t c = 0; c < model.size(); ++c) model[c] = gradient[c].real();
   }
-  bool has_quick_diagonal() const override { return false; }  // it would need solves for every receiver
+  /// The diagonal would need solves for every receiver.
+  bool has_quick_diagonal() const override { return false; }
   void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const override {
     solve::expect_shapes(*this, diagonal.size(), weight.size());
     std::fill(diagonal.begin(), diagonal.end(), 0.0);
@@ -76,7 +77,7 @@ class FieldJacobian final : public solve::LinearOperator {
   }
 
  private:
-  std::shared_ptr<FieldModel> made_;  // solves change its buffers, but not the model itself
+  std::shared_ptr<FieldModel> made_;  // the model whose J this is; solves change only its buffers
   std::vector<Z> slope_;
 };
 

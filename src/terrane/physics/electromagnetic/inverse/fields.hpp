@@ -74,7 +74,7 @@ class ElectromagneticFields final : public inversion::Forward {
   int threads_;
   Comm* comm_;
   std::shared_ptr<solve::Workers> workers_;
-  mutable std::shared_ptr<FieldRanks> ranks_;  // the other ranks; made with the first model
+  mutable std::shared_ptr<FieldRanks> ranks_;  // the other ranks; made together with the first model
 };
 
 }  // namespace terrane::electromagnetic::inverse

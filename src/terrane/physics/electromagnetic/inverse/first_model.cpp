@@ -77,7 +77,7 @@ double misfit(const Problem& problem, const std::vector<Source>& sources,
       try {
         place->second = field_of(earth, problem.frequencies[datum.frequency], sources[datum.source],
                                  receivers[datum.receiver]);
-      } catch (const InputError&) {  // a receiver lies on a source, where the field is infinite
+      } catch (const InputError&) {  // no field: a receiver lies on a source, where the field is infinite
       }
     }
     const auto& both = datum.component.magnetic ? place->second.h : place->second.e;

@@ -368,7 +368,7 @@ bool has_medium(const Config& job) {
   return std::any_of(std::begin(keys), std::end(keys), [&](const char* key) { return model.has(key); });
 }
 
-constexpr double resistivity_of_air = 1e8;  // Ω·m, if a job defines a ground but nothing above it
+constexpr double resistivity_of_air = 1e8;  // Ω·m; used if a job defines a ground but nothing above it
 
 /// Whether the data are fields of sources, and the job names no first model.
 bool needs_ground(const Config& job) {
@@ -657,7 +657,7 @@ std::unique_ptr<FieldData> FieldData::made_of(const Config& job, const Runtime& 
   made->parts_ = table.has("datum") ? chosen<Parts>(table, "datum", parts_names) : Parts::amplitude_phase;
   made->measured_.as(made->parts_, p.data, p.sigma);
   made->settings_ = inversion::read_steps(table, {p.mesh});
-  made->settings_.jacobian_in_memory = false;  // ElectromagneticFields stores J itself
+  made->settings_.jacobian_in_memory = false;  // false, because ElectromagneticFields stores J itself
   const auto octree = inversion::octree_file_of(job);
   const auto cells = [&](const char* key) {
     return inversion::read_logarithms(table, key, "resistivity", p.mesh, octree, p.active);
@@ -901,7 +901,7 @@ Dataset FieldData::dataset() const {
 }
 
 void FieldData::complete_cells(std::vector<Column>& columns) const {
-  auto& found = columns.front().values;  // inactive cells keep their values
+  auto& found = columns.front().values;  // values of all cells; those of inactive cells are kept
   for (std::size_t c = 0, n = 0; c < found.size() && !problem_.active.empty(); ++c)
     if (n < problem_.active.size() && problem_.active[n] == c) ++n;
     else found[c] = 1 / earth().conductivity[0][c];

@@ -331,7 +331,7 @@ std::vector<double> faces_around(const GridRequest& r, const std::vector<Pair>& 
   made.high = high;
   const double slowest = *std::min_element(r.frequencies.begin(), r.frequencies.end());
   const auto reach = reach_of(r, axis, {low, high}, mean, slowest, least_wall);
-  made.from = of_earth ? low : reach.wall[0];  // if of_earth: the height at which waves have decayed
+  made.from = of_earth ? low : reach.wall[0];  // if of_earth, waves have decayed at the height `low`
   made.to = std::max(reach.wall[1], high + least_lid);
   return of_allowed_number(
       r, axis,

@@ -23,7 +23,8 @@ namespace terrane::electromagnetic {
 
 /// A layered earth; one layer for each level of cells of a mesh.
 struct Layers {
-  std::array<std::vector<std::complex<double>>, 3> conductivity;  ///< [n_up] for each of up, north, east, S/m
+  /// [levels of cells] conductivities along up, north, east, S/m.
+  std::array<std::vector<std::complex<double>>, 3> conductivity;
   bool alike = true;  ///< whether in each layer all cells at the sides have one conductivity
 };
 

@@ -93,8 +93,8 @@ void add(Stream& stream, const Metric& metric, const EdgeSum& sum, std::complex<
     edges.insert(edges.end(), {axis, at[0], at[1], at[2], static_cast<Index>(amounts.size() / 2)});
     amounts.insert(amounts.end(), terms.begin(), terms.end());
   }
-  edges.insert(edges.end(),
-               {0, 0, 0, 0, static_cast<Index>(amounts.size() / 2)});  // the end of the last edge's terms
+  // The last entry holds the end of the last edge's terms.
+  edges.insert(edges.end(), {0, 0, 0, 0, static_cast<Index>(amounts.size() / 2)});
   const auto places = list_on_device(stream, edges);
   const auto terms = list_on_device(stream, amounts);
   AddTo kernel;

@@ -364,8 +364,8 @@ std::array<Index, 3> own_beside(int axis, const std::array<Index, 3>& edge,
 
 /// The edges and weights for a receiver, before weights are multiplied by ratios of conductivities.
 struct Taken {
-  std::array<Index, 3> cell{};  // cell of the receiver
-  int axis = 0;                 // axis of `edges`
+  std::array<Index, 3> cell{};  // cell that contains the receiver
+  int axis = 0;                 // axis of the edges in `edges`
   std::vector<Point> edges;
   double of_own = 0;  // not 0: the weights are times this and σ of `cell` along `axis` (Ampère's law)
   EdgeSum curl;

@@ -56,7 +56,7 @@ using Vector3 = std::array<double, 3>;
 
 struct EdgeTerm {
   int axis;          ///< 0 up, 1 north, 2 east
-  std::size_t edge;  ///< index in the box Metric::edges(axis)
+  std::size_t edge;  ///< index of the edge in the box Metric::edges(axis)
   double weight;
 };
 using EdgeSum = std::vector<EdgeTerm>;
@@ -64,9 +64,11 @@ using EdgeSum = std::vector<EdgeTerm>;
 struct Source {
   enum class Kind { electric_dipole, magnetic_dipole, wire, plane_wave };
   Kind kind = Kind::electric_dipole;
-  std::vector<Vector3> points;  ///< position of a dipole; corners of a wire; in a loop the last is the first
-  Vector3 moment{};             ///< of a dipole, A m or A m²; of a plane wave: horizontal E at the top, V/m
-  double current = 1;           ///< of a wire, A
+  /// Position of a dipole, or corners of a wire; in a closed loop the last corner is the first.
+  std::vector<Vector3> points;
+  /// Moment of a dipole, A m or A m²; for a plane wave the horizontal E at the top, V/m.
+  Vector3 moment{};
+  double current = 1;  ///< of a wire, A
 
   template <class Self, class Visitor>
   static void fields(Self& s, Visitor& field) {

@@ -31,7 +31,7 @@ class Banded {
   /// Replaces b by the solution x of A x = b; destroys A.
   void solve(std::vector<Z>& b) {
     std::vector<Z> kept(band_ + 1);
-    for (std::size_t j = 0; j < size_; ++j) {  // column by column: L D Lᵀ
+    for (std::size_t j = 0; j < size_; ++j) {  // factorises A = L D Lᵀ, column by column
       const std::size_t last = std::min(size_, j + band_ + 1);
       const Z pivot = 1.0 / at(j, j);
       for (std::size_t i = j + 1; i < last; ++i) kept[i - j] = at(i, j) * pivot;
@@ -58,7 +58,7 @@ class Banded {
 /// The cells of a section, including the further cells below; levels from the lowest.
 struct Cells {
   std::vector<double> high, wide;
-  std::array<std::vector<Z>, 3> sigma;  // [level, across] along each axis
+  std::array<std::vector<Z>, 3> sigma;  // [level, across] conductivities along each axis
 
   Cells(const TensorMesh& mesh, const CrossSection& section) {
     const auto& across = section.strike == 1 ? mesh.easting() : mesh.northing();
@@ -148,8 +148,9 @@ EdgeField wave_along_strike(const TensorMesh& mesh, const CrossSection& section,
   const auto values = std::make_shared<std::vector<Z>>(std::move(b));
   return [=, strike = section.strike](int axis, const std::array<Index, 3>& place) -> Z {
     if (axis != strike) return 0;
-    const auto k = static_cast<std::size_t>(place[0] + 1) + more,  // interior node 0 is node 1
-        i = static_cast<std::size_t>(place[strike == 1 ? 2 : 1] + 1);
+    // The first interior node is node 1 of the axis.
+    const auto k = static_cast<std::size_t>(place[0] + 1) + more,
+               i = static_cast<std::size_t>(place[strike == 1 ? 2 : 1] + 1);
     return (*values)[number(k, i)] / top;
   };
 }

@@ -93,7 +93,7 @@ struct DirectTasks {
   const Turn& turn;
   std::size_t set, chunks;  ///< index of the set in kernel_sets; number of chunks of prisms
 
-  std::size_t width() const { return kernel_sets[set].size(); }  ///< channels of the kernel
+  std::size_t width() const { return kernel_sets[set].size(); }  ///< number of channels of the kernel
   ChunkSums sum(std::size_t block, std::size_t chunk, Progress& progress) const;
   /// Adds the chunks of a block, in a binary tree.
   PartSums join(ChunkSums* chunk, std::size_t stations) const;

@@ -15,7 +15,7 @@ namespace terrane::gravity {
 struct DirectPlan {
   std::size_t station_blocks, prism_chunks;  ///< tasks = station_blocks · prism_chunks
   std::size_t blocks_at_once;                ///< station blocks whose partial sums are in memory together
-  std::size_t memory_bytes;                  ///< upper limit, without the caller's arrays
+  std::size_t memory_bytes;                  ///< upper limit of the memory, without the caller's arrays
 
   DirectPlan(std::size_t prisms, std::size_t stations, ChannelSet channels, int threads);
 };

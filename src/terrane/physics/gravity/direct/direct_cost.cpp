@@ -10,13 +10,13 @@ namespace terrane::gravity {
 
 namespace {
 
-constexpr double seconds_to_sort = 25e-9;  // per point, for each halving of the set
+constexpr double seconds_to_sort = 25e-9;  // seconds to sort a point, for each halving of the set
 constexpr double share_of_gpu = 0.8;       // fraction of a GPU's double precision rate that kernels reach
 
 struct PairCost {
-  double operations;  ///< per pack: the stations that fit into one SIMD register
-  bool near;          ///< true: the tiles are too near for one multipole order for all their pairs
-  bool by_itself;     ///< the pair is computed alone, in extended precision
+  double operations;  ///< operations per pack: the stations that fit into one SIMD register
+  bool near;          ///< whether the tiles are too near for one multipole order for all their pairs
+  bool by_itself;     ///< whether the pair is computed alone, in extended precision
 };
 
 /// Cost of one prism at one station, with the formula that kernels.hpp chooses.  r, h: distance from the

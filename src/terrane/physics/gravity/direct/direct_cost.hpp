@@ -9,8 +9,8 @@ namespace terrane::gravity {
 /// Estimated time of the direct sum, in seconds of one CPU core.
 struct DirectCost {
   double arithmetic = 0, sorting = 0;
-  double one_by_one = 0;  ///< part of the arithmetic: pairs in extended precision, which devices leave to the
-                          ///< CPU
+  /// Part of the arithmetic for pairs in extended precision, which devices leave to the CPU.
+  double one_by_one = 0;
   /// Fraction of pairs in tiles too close for one multipole order for all their pairs.
   double near_share = 0;
 

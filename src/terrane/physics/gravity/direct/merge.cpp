@@ -111,7 +111,8 @@ MergedPrisms joined_along(const Prisms& prisms, const Neighbours& neighbours, in
   const auto chains = neighbours.chains();
   for (int column = 0; column < 7; ++column) {
     to[column]->reserve(chains.size());
-    const std::size_t end = column == 2 * axis + 1 ? 1 : 0;  // the far face comes from the last of the chain
+    // The far face of a bar comes from the last prism of its chain.
+    const std::size_t end = column == 2 * axis + 1 ? 1 : 0;
     for (const auto& chain : chains) to[column]->push_back(from[column][chain[end]]);
   }
   return out;
@@ -165,7 +166,7 @@ double share_that_merges(const Prisms& prisms) {
   std::size_t joins = 0;
   for (std::size_t n = 0; n + 1 < prisms.size(); n += step) {
     densities.push_back(prisms.density[n]);
-    const std::size_t m = n + 1;  // meshes list their cells along an axis
+    const std::size_t m = n + 1;  // the next prism: meshes list their cells along an axis
     const bool same[3] = {prisms.west[n] == prisms.west[m] && prisms.east[n] == prisms.east[m],
                           prisms.south[n] == prisms.south[m] && prisms.north[n] == prisms.north[m],
                           prisms.bottom[n] == prisms.bottom[m] && prisms.top[n] == prisms.top[m]};

@@ -16,7 +16,7 @@ namespace terrane::gravity {
 /// Prisms after merging, with arrays of their own, in the order of the first prism of each bar.
 struct MergedPrisms {
   std::vector<double> west, east, south, north, bottom, top, density;
-  std::size_t original = 0;  ///< prisms before merging
+  std::size_t original = 0;  ///< number of prisms before merging
 
   std::size_t size() const noexcept { return west.size(); }
   Prisms view() const noexcept { return {west, east, south, north, bottom, top, density}; }

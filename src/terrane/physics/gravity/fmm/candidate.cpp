@@ -11,7 +11,8 @@ namespace terrane::gravity {
 namespace {
 
 constexpr double fmm_rounding = 1e-14;  // rounding error of expansions, relative to the largest value
-constexpr double fmm_seconds_per_prism = 35e-9, fmm_seconds_per_station = 0.25e-6;  // per digit of accuracy
+// Seconds per digit of accuracy.
+constexpr double fmm_seconds_per_prism = 35e-9, fmm_seconds_per_station = 0.25e-6;
 // Seconds of the CPU per digit of accuracy, if a device computes the sums, for trees, lists and expansions.
 // The constants `listing` are the part of `setting_up` that is spent after planning.
 constexpr double setting_up_per_prism = 100e-9, setting_up_per_station = 0.25e-6;

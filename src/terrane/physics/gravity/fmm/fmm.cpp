@@ -522,8 +522,8 @@ int Fmm::count(const Cell& cell, int above, const Served& served, const Switchin
 /// A sample of the parts; the work of their cells; and for each cluster, the sampled parts that use its
 /// expansion.
 struct Fmm::Sample {
-  std::vector<std::uint8_t> parts;        // [parts] whether a part is in the sample
-  std::vector<Counted> of_cell, of_part;  // [cells of several parts]; [parts]
+  std::vector<std::uint8_t> parts;        // [parts] whether the sample contains the part
+  std::vector<Counted> of_cell, of_part;  // counts of work: of_cell [cells of several parts], of_part [parts]
   // [clusters] One bit for each sampled part that uses its expansion; all bits if a larger cell uses it.
   std::vector<std::uint32_t> met;
 };
@@ -570,7 +570,8 @@ void Fmm::walk_sample(Sample& sample, Progress& progress) const {
 /// Estimated work of all parts, from that of the sample.
 Fmm::Counted Fmm::count_all(const Sample& sample) const {
   Counted all;
-  for (std::size_t c = 0; c < sample.of_cell.size();) {  // each level, scaled to its number of cells
+  // The loop treats one level at a time and scales its work to its number of cells.
+  for (std::size_t c = 0; c < sample.of_cell.size();) {
     Counted level;
     double cells = 0;
     const auto depth = cells_[c].level;
@@ -620,7 +621,8 @@ FmmCost Fmm::cost(Progress& progress) {
   cost.near_pairs = all.near_pairs;
   cost.operations = all.operations;
   cost.one_by_one_seconds = all.one_by_one * seconds_per_pair_by_itself;
-  const double packs = static_cast<double>(lanes_) / kernel_target().kernels[0].lanes;  // CPU packs per group
+  // Number of CPU packs that make up a group.
+  const double packs = static_cast<double>(lanes_) / kernel_target().kernels[0].lanes;
   cost.seconds = cost.operations * packs * seconds_per_pack_operation + cost.one_by_one_seconds;
   cost.memory_bytes = memory_bytes(expansions_met(sample));
   // This estimate needs the larger of two amounts: the memory to build the tree, and the memory of the tree

@@ -42,7 +42,7 @@ struct FmmCost {
   /// The part of `seconds` for pairs inside, on and close to stretched prisms.
   double one_by_one_seconds = 0;
   std::size_t memory_bytes = 0;
-  std::size_t asked_bytes = 0;  ///< memory that this estimate itself needs
+  std::size_t asked_bytes = 0;  ///< memory needed to make this estimate
 };
 
 /// The sum by fast multipoles. A part is the stations of one box, 512 to 1024 if there are so many.
@@ -104,10 +104,11 @@ class Fmm final : public Summation {
   };
   /// The clusters with which a cell interacts.
   struct Served {
-    std::vector<Serving> local,
-        far;  // local: translated to the cell's local expansion; far: evaluated at the stations of a leaf
-    std::vector<std::uint32_t> near;  // leaves of the tree that are summed pair by pair
-    std::vector<std::uint32_t> open;  // clusters that the child boxes process
+    // local: clusters whose expansion is translated to the cell's local one; far: clusters whose expansion is
+    // evaluated at the stations of a leaf.
+    std::vector<Serving> local, far;
+    std::vector<std::uint32_t> near;  // leaves of the tree whose pairs are summed one by one
+    std::vector<std::uint32_t> open;  // clusters that are left to the child boxes
   };
 
   /// All boxes, level by level, parents before children.

@@ -208,7 +208,7 @@ struct Translate {
     if (t < 2) shared.derivatives[both_signs(top) + t] = {0, 0};
     const ComplexNumber* const from =
         multipoles.data + expansion[met.cluster] * static_cast<std::size_t>(harmonic_count(order));
-    double power = t == 0 ? 1 : 0.5;  // a term with m > 0 occurs with both signs
+    double power = t == 0 ? 1 : 0.5;  // factor ½ for m > 0, because such a term occurs with both signs of m
     for (int n = 0; n <= met.order; ++n) {
       if (t <= n) put_both(shared.multipole, n, t, times(power, from[harmonic_place(n, t)]));
       power *= ratio;
@@ -628,7 +628,8 @@ FmmDeviceMemory fmm_memory_on_device(const Fmm& fmm, const FmmCost& cost) {
                                            groups * (device_tile * 3 * sizeof(double) + sizeof(StationBox))),
                near = near_tiles(fmm, cost, tiles);
   const double of_group = bytes_of_group(tree.order() + fmm.added(), width) + bytes_of_near(near, width);
-  constexpr double list_of_group = 400 * sizeof(Fmm::Serving);  // bytes: as found, and as sent to the device
+  // Bytes of both copies of a group's list: as found, and as sent to the device.
+  constexpr double list_of_group = 400 * sizeof(Fmm::Serving);
   return {lying + static_cast<double>(std::min(groups, groups_per_part)) * of_group,
           static_cast<double>(std::min(groups, most_groups_at_once)) *
               (list_of_group + 2 * sizeof(std::uint32_t) * near +

@@ -32,7 +32,7 @@ LaneOfPack lane_of(const ServedBox& b) { return {b.place.centre, b.factors, b.pl
 /// c0[m][a], c1[m][a]: the numbers with index (a, m − a, 0) and (a, m − a, 1) (local.hpp).
 struct SourcesOfPack {
   Pack c0[local_rows][local_rows], c1[local_rows][local_rows];
-  Pack at[3];  // from the multipole's centre to that of the local expansion, in units of `place`
+  Pack at[3];  // vector from the multipole's centre to that of the local expansion, in units of `place`
 
   /// Lanes beyond the last source contain a copy of it, multiplied by 0.  sign: −1 if `place` is a
   /// multipole's
@@ -91,7 +91,7 @@ inline void correlate(Pack (&sum)[chains][together], const Pack* c, int terms, c
 /// The coefficients c0 and c1 of `s`, and the derivatives t and u that are multiplied with them.
 struct RowTerms {
   const SourcesOfPack& s;
-  int row, last0, last1;  // degree a + b of the row; last rows of c0 and c1
+  int row, last0, last1;  // degree a + b of the row; index of the last row of c0 and of c1
   const Pack (&t)[rows][rows];
   const Pack (&u)[rows][rows];
 };
@@ -277,7 +277,7 @@ void shift(const LocalPlace& from, int degree, const double* local, const LocalP
     if (m < degree) std::copy_n(old.c1[m], m + 1, next.c1[m]);
   }
   for (int i = 0; 2 * i <= degree; ++i) {
-    const int left = degree - 2 * i;  // the highest degree of K^i c0
+    const int left = degree - 2 * i;  // the highest degree of the polynomial K^i c0
     if (i > 0) {
       for (int m = 0; m <= left; ++m)
         for (int a = 0; a <= m; ++a) next.c0[m][a] += e[2][2 * i] * old.c0[m][a];
@@ -315,7 +315,7 @@ struct Polynomials {
         h0[n][a] = sum;
       }
       if (n == 1) continue;
-      for (int a = 0; a < n; ++a) {  // of degree n, a + b = n − 1
+      for (int a = 0; a < n; ++a) {  // the functions h1 of degree n, for which a + b = n − 1
         Pack sum = uz * h0[n - 1][a];
         if (a > 0) sum += ux * h1[n - 2][a - 1];
         if (a < n - 1) sum += uy * h1[n - 2][a];

@@ -52,7 +52,7 @@ TERRANE_FN GatheredHarmonics gathered(const At& at, int n, int m) {
   };
   const ComplexNumber here = at(n, m), below = lower(m - 1), above = at(n, m + 1), two_above = at(n, m + 2);
   ComplexNumber two_below = lower(m - 2);
-  if (m == 1) {  // ∂₋² maps m = 1 to the conjugate of m = 1
+  if (m == 1) {  // ∂₋² maps the term m = 1 to its conjugate
     const ComplexNumber one = at(n, 1);
     two_below = {-one.re, one.im};
   }

@@ -103,7 +103,8 @@ TERRANE_FN FaceDifferences<T> face_differences(const T& a1, const T& a2, const T
   f.first = T(2) * Distance::angle(a1 * (n[0][0] * d[1][0] + n[1][0] * d[0][0]),
                                    d[0][0] * d[1][0] - a1 * a1 * n[0][0] * n[1][0]);
   const T dr = ia[0][0] + ia[1][1];
-  T num[2], den[2];  // tan of half the difference of each triangle: X₂τ₂ − X₁τ₁ over 1 + X₁X₂τ₁τ₂, τ = n/d
+  // The tangent of half the difference of each triangle's angles is (X₂τ₂ − X₁τ₁) / (1 + X₁X₂τ₁τ₂), τ = n/d.
+  T num[2], den[2];
   for (int m = 0; m < 2; ++m) {
     const int qb = m, qc = 1 - m;
     const T dub = -ub[0][qb] * ib[1][qb] * (ia[0][qb] + ia[1][qb]);
@@ -140,7 +141,7 @@ TERRANE_FN Quantities<T> stable(const RelativePrism<T>& p) {
       sy[a][b] = r[a][0][b] + r[a][1][b];
       sz[a][b] = r[a][b][0] + r[a][b][1];
       const T xy = sx[a][b] * sy[a][b],
-              all3 = reciprocal(xy * sz[a][b]);  // one division for three reciprocals
+              all3 = reciprocal(xy * sz[a][b]);  // one division yields three reciprocals
       iz[a][b] = all3 * xy;
       const T t = all3 * sz[a][b];
       ix[a][b] = t * sy[a][b];

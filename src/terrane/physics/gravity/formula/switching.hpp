@@ -61,8 +61,8 @@ struct PrismSwitching {
   double longest;       ///< m
   double multipole2_8;  ///< squared distance from which the multipole of order 8 is used
   double stable_h2;     ///< squared distance to the surface from which the stable form is used
-  bool stretched;       ///< nearer pairs are computed one by one (near_field.hpp)
-  bool halved;          ///< for these pairs the prism is also halved along its longest side
+  bool stretched;       ///< whether nearer pairs are computed one by one (near_field.hpp)
+  bool halved;          ///< whether, for such pairs, the prism is also halved along its longest side
 
   TERRANE_FN PrismSwitching(const Switching& s, double lx, double ly, double lz) {
     longest = maximum(lx, maximum(ly, lz));

@@ -46,7 +46,7 @@ struct StorageChoice {
   Device device{Device::Kind::cpu, -1};
   std::string reason;
   double bytes = 0, seconds_to_make = 0, seconds_per_product = 0;  ///< bytes: on the CPU or GPU used
-  double bytes_to_make = 0;  ///< host memory while the matrix of a device is computed
+  double bytes_to_make = 0;  ///< bytes of host memory needed while the matrix of a device is computed
   bool on_device() const { return device.has_own_memory(); }
 };
 
@@ -119,7 +119,7 @@ class StationData final : public inversion::Dependence {
   std::vector<std::shared_ptr<const SensitivityColumns>> sources_;  ///< [components]
   bool has_start_ = false;                                          ///< whether the job gives the first model
   StorageChoice choice_;
-  std::string chosen_for_;  ///< memory, threads, device and ranks that choice_ is for
+  std::string chosen_for_;  ///< the memory, threads, device and ranks for which choice_ was made
   double seconds_to_make_ = 0;
   FixedCells fixed_;
   std::vector<double> of_fixed_;  ///< [rows] data caused by the fixed cells; empty: none
@@ -140,7 +140,7 @@ constexpr double seconds_per_device_pair = 7e-12, seconds_per_device_entry = 1.3
 // Seconds of an iteration without its products with G: per cell, for vectors on the host; per operation of
 // the regulariser's inverse, on one core and on an H200.
 constexpr double seconds_per_cell = 8e-9, seconds_per_operation = 5e-11, seconds_per_device_operation = 1e-13;
-constexpr double inverses_without_exact_one = 10;  // iterations of Regulariser::solve() if !exact()
+constexpr double inverses_without_exact_one = 10;  // iterations that Regulariser::solve() needs if !exact()
 constexpr double expected_steps = 8;               // expected number of steps with amplitudes
 constexpr double least_for_a_tree = 1e7;           // number of entries of G below which storages other than a
                                                    // tree are fast enough
@@ -769,7 +769,7 @@ std::unique_ptr<terrane::Simulation> StationData::from_job(const KindOfJob& kind
   expect_values(job, stations.survey, observations.columns);
   inversion::read_uncertainties(table, observations.columns, stations.notes, place_of_stations(job, {}));
   inversion::Problem problem;
-  Ground own;  // ground through the stations, if the job names none
+  Ground own;  // the ground through the stations; used if the job names none
   const auto mesh = inversion::read_mesh(job, memory, [&](const MeshWish& wish) {
     const auto land = table.has("topography") || table.has("active_file")
                           ? Ground{}

@@ -46,7 +46,7 @@ CellsPlan plan_cells(const std::vector<Position>& stations, const Ground& ground
                      "Give mesh.cell and mesh.depth, or a mesh.");
   double cell = wish.cell.value_or(apart(stations, spread));
   const double depth = wish.depth.value_or(spread.length / 2), first = cell;
-  const double gap = steep ? cell / 4 : cell / 200;  // distance from the ground up to a station, m
+  const double gap = steep ? cell / 4 : cell / 200;  // vertical distance from the ground to a station, m
   own = {};
   Relief land{box.bottom - gap, box.bottom - gap};
   if (ground) {

@@ -170,7 +170,7 @@ std::shared_ptr<const solve::LinearOperator> make_operator(
     make();
     return settled(own, *source);
   }
-  if (settings.storage == Storage::disk) make();  // rank 0 makes the file first, which the others find
+  if (settings.storage == Storage::disk) make();  // rank 0 makes the file first; the other ranks find it
   auto& comm = *runtime.comm;
   inversion::call_for_shares(comm, workers, packed(*source, settings, runtime.threads));
   together(comm, [&] {

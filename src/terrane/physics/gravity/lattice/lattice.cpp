@@ -34,7 +34,7 @@ std::size_t layer_bytes(const Convolution& sizes, std::size_t channels) {
 }  // namespace
 
 struct LatticeOperator::Spectra {
-  std::array<Array, channel_count> channel;  // transforms of the kernel K that were computed already
+  std::array<Array, channel_count> channel;  // transforms of the kernel K that are already computed
 };
 
 LatticeOperator::LatticeOperator(Lattice lattice, ChannelSet channels, bool keep)
@@ -97,7 +97,7 @@ class LatticeOperator::OnCpu final : public Convolver {
   int threads_;
   Layers prisms_;
   std::size_t group_ = 0;
-  std::array<Array, channel_count> total_;  // sums of the group
+  std::array<Array, channel_count> total_;  // sums of the group in progress
 };
 
 /// Computes F⁻¹ Σ F(K of a layer) · F(densities of the layer), summed over layers; F: Fourier transform, K:
@@ -235,7 +235,7 @@ class LatticeOperator::OnCpu::Batches {
   std::vector<Array> masses_;
   std::vector<Spectra> scratch_;
   std::vector<double> values_;     // [layer, channel, distances]
-  std::vector<Spectra*> kernel_;   // [layer, channel]: whether the spectrum is known from an earlier product
+  std::vector<Spectra*> kernel_;   // [layer, channel] spectra of the kernel K
   std::unique_ptr<bool[]> known_;  // [layer, channel]: whether the spectrum is known from an earlier product
 };
 

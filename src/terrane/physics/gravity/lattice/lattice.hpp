@@ -19,7 +19,7 @@ class HostFft;
 namespace terrane::gravity {
 
 struct LatticeCost {
-  double seconds = 0;             ///< seconds of one core
+  double seconds = 0;             ///< seconds on one core
   std::size_t memory_bytes = 0;   ///< bytes needed if the spectra are not kept
   std::size_t spectra_bytes = 0;  ///< additional bytes if the spectra are kept
 };
@@ -57,7 +57,7 @@ class LatticeOperator {
 
   std::shared_ptr<const LatticePlan> plan_;
   bool keep_;
-  std::vector<std::unique_ptr<HostFft>> transforms_;  // [groups], made when first needed
+  std::vector<std::unique_ptr<HostFft>> transforms_;  // [groups] transforms, each made when first needed
   std::vector<std::unique_ptr<Spectra>> spectra_;     // [groups · layers], if kept
 };
 

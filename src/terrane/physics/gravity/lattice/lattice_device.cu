@@ -247,7 +247,7 @@ class LatticeOnDevice final : public Summation, private Convolver {
   Buffer<double> device_density_;
   Buffer<std::uint32_t> place_;
   Work work_;
-  std::size_t group_ = 0;  // the group being computed, whose sums are then in work_.total
+  std::size_t group_ = 0;  // the group in progress, whose sums are in work_.total
   ChannelSet channels_;
 };
 
@@ -358,7 +358,8 @@ std::vector<NearEntry> LatticeOnDevice::near_entries(std::size_t first, std::siz
     const auto& layer = lattice_.layers[l];
     const auto squared = [](double gap) { return gap > 0 ? gap * gap : 0; };
     const double z2 = squared(std::max(layer.bottom - up, up - layer.top));
-    std::vector<std::pair<std::uint32_t, double>> near[2];  // index and squared gap, along each axis
+    // Index and squared gap of the nearest lags, along each axis.
+    std::vector<std::pair<std::uint32_t, double>> near[2];
     for (int a = 0; a < 2; ++a)
       for (std::size_t i = 0; i < sizes.lags[a].distances; ++i) {
         const double gap2 = squared((std::fabs(sizes.lags[a].distance(i)) - 0.5) * lattice_.spacing[a]);
@@ -412,8 +413,9 @@ std::unique_ptr<Summation> lattice_sum_on_device(Device device, std::shared_ptr<
 }
 
 LatticeDeviceCost lattice_cost_on_device(const LatticePlan& plan) {
-  constexpr double bus = 8e9, memory = 2e12;                     // bytes per second that are reached
-  constexpr double entry = 50e-12, group = 5e-3, launch = 5e-6;  // s per entry, group and launch
+  // Bandwidths that are reached, bytes per second.
+  constexpr double bus = 8e9, memory = 2e12;
+  constexpr double entry = 50e-12, group = 5e-3, launch = 5e-6;  // seconds for each of these
   const Lattice& lattice = plan.lattice();
   const double prisms = static_cast<double>(lattice.place.size()),
                layers = static_cast<double>(lattice.layers.size()),

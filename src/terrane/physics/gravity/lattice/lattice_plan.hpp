@@ -31,7 +31,7 @@ struct Lattice {
   };
   /// Stations of one height and one position within the cells.
   struct Group {
-    double offset[2];      ///< from the centre of cell (0, 0), in cells, within [−0.5, 0.5)
+    double offset[2];      ///< position relative to the centre of cell (0, 0), in cells, within [−0.5, 0.5)
     double up;             ///< m
     long low[2], high[2];  ///< lowest and highest cell that contains a station
     std::vector<std::uint32_t> station;
@@ -39,7 +39,7 @@ struct Lattice {
   };
   double corner[2] = {}, spacing[2] = {};  ///< west and south of cell (0, 0); sides of a cell, m
   std::size_t cells[2] = {};
-  std::vector<Layer> layers;         ///< from the lowest up
+  std::vector<Layer> layers;         ///< layers from the lowest to the highest
   std::vector<std::uint32_t> place;  ///< [prisms] cell: east + cells[0] · (north + cells[1] · layer)
   std::vector<Group> groups;
 

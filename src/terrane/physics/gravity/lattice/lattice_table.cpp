@@ -15,7 +15,8 @@ LatticeLayers::LatticeLayers(const Lattice& lattice, int threads) : start(lattic
     for (std::size_t n = c * chunk; n < std::min((c + 1) * chunk, prisms); ++n)
       body(n, lattice.place[n] / plane);
   };
-  std::vector<std::size_t> next(chunks * layers);  // counts, later offsets of a chunk's prisms
+  // Numbers of a chunk's prisms in each layer, which later become offsets.
+  std::vector<std::size_t> next(chunks * layers);
   for_each(chunks, threads, [&](std::size_t c) {
     in_chunk(c, [&](std::size_t, std::size_t layer) { ++next[c * layers + layer]; });
   });

@@ -32,8 +32,8 @@ class LatticeArray {
 
 /// The prisms, sorted by layer.
 struct LatticeLayers {
-  std::vector<std::size_t> start;     // [layers + 1] offsets in member
-  std::vector<std::uint32_t> member;  // [prisms] indices of prisms
+  std::vector<std::size_t> start;     // [layers + 1] offsets of the layers in `member`
+  std::vector<std::uint32_t> member;  // [prisms] indices of prisms, layer by layer
 
   LatticeLayers(const Lattice& lattice, int threads);
 };

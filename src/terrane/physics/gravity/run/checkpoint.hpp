@@ -27,7 +27,7 @@ Parameters as_in_checkpoint(const std::filesystem::path& file, const Stations& s
                             Parameters parameters);
 
 struct Checkpoint {
-  std::size_t parts = 0;  ///< the parts 0 .. parts − 1 are done
+  std::size_t parts = 0;  ///< number of parts that are done, which are the first ones
   PartSums sums;          ///< values [channels][stations]; 0 at stations of other parts
 };
 

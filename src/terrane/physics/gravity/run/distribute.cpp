@@ -83,7 +83,7 @@ class Keeper {
       write_checkpoint(settings_.file, print_, plan_.parameters.channels, state);
       forget_later_runs(settings_);
       written_ = state.parts;
-    } catch (const std::exception& error) {  // a full disk must not end the run
+    } catch (const std::exception& error) {  // ignored as an error, because a full disk must not end the run
       out.warnings.push_back(fmt::format("no checkpoint was kept: {}", error.what()));
       keeps_ = false;
     }
@@ -94,7 +94,7 @@ class Keeper {
   const CheckpointSettings& settings_;
   bool keeps_;
   Fingerprint print_;
-  std::size_t written_ = 0;  // parts that the file has
+  std::size_t written_ = 0;  // number of parts that the file contains
   Clock::time_point last_written_;
 };
 
@@ -144,7 +144,7 @@ Distributed distribute(const MethodPlan& plan, const Runtime& runtime, Progress&
   const bool by_prisms = p.partition == Partition::prisms;
   const double expected_seconds = plan.seconds / comm.size();
   Keeper keeper(plan, runtime.checkpoint, expected_seconds);
-  std::future<void> another;  // its destructor waits for the thread
+  std::future<void> another;  // the destructor of `another` waits for the thread
   const auto begin_beside = [&] {
     if (!beside) return;
     try {

@@ -29,7 +29,7 @@ std::string describe(const std::string& device, Partition partition, const Runti
 
 struct Distributed {
   PartSums sums;                             ///< values [channels][stations], contacts ordered by station
-  std::vector<std::string> notes, warnings;  ///< about checkpoints
+  std::vector<std::string> notes, warnings;  ///< notes and warnings about checkpoints
 };
 
 /// On rank 0: computes the sums of the plan; plan.parameters.partition is not automatic. An error of any rank

@@ -24,13 +24,15 @@ namespace {
 
 constexpr double rounding_of_pairs = 4e-15, rounding_of_sums = 5e-16;
 constexpr double finest_promise = 1e-14;  // a smaller requested accuracy means "as accurate as possible"
-constexpr double lost_to_best = 1e-12;    // floor above which a run warns, if that was requested
+// Rounding error above which a run warns if it was asked for the best accuracy.
+constexpr double lost_to_best = 1e-12;
 // Least ratio of contributions to their sum at which a run warns that truncation errors of pairs remain.
 // By measurement these errors add up to less than accuracy · S / 200 (S: magnitude.hpp).
 constexpr double truncations_that_cancel = 1e3;
 // Times on one core to estimate magnitudes: without clusters, per pair; with clusters, per prism and station.
 constexpr double seconds_per_pair = 8e-9, seconds_per_prism = 100e-9, seconds_per_station = 3e-6;
-constexpr double least_seconds_of_magnitudes = 1e-4;  // the least that a run spends
+// Least time that a run spends on estimates of magnitudes.
+constexpr double least_seconds_of_magnitudes = 1e-4;
 // Fewest stations of a sample, most prisms that a sampled one represents, most prisms of an octree's leaf.
 constexpr std::size_t few_stations = 32, most_stood_for = 64, leaf = 32;
 constexpr double gradient_of_a_point = 2.449489742783178;  // √6: for a point mass m, ‖Γ‖ = √6 m/r³ (G = 1)
@@ -103,9 +105,9 @@ class Masses {
 
  private:
   struct Body {
-    double centre[3], core[3];  // m; core: half sides of a box half as large
-    double mass, soft2;         // kg; m²: least squared distance if the body represents others
-    double most[3];             // limits of its V, |g| and ‖Γ‖
+    double centre[3], core[3];  // m; core: half sides of a box that is half as large as the body
+    double mass, soft2;         // kg; m²: lower limit of squared distances to a body that represents others
+    double most[3];             // upper limits of the body's V, |g| and ‖Γ‖
   };
   struct Cluster {
     double centre[3] = {}, reach = 0, mass = 0, square = 0;  // Σ mass, Σ mass²
@@ -222,7 +224,7 @@ class Masses {
 
   double stood_for_ = 1;
   std::vector<Body> bodies_;
-  std::vector<Cluster> clusters_;  // children after their parents
+  std::vector<Cluster> clusters_;  // clusters; children come after their parents
 };
 
 constexpr std::string_view kind_names[3] = {"potential", "vector", "tensor"};
@@ -257,7 +259,8 @@ struct Look {
 }  // namespace
 
 double seconds_to_look(double seconds_of_run, int threads) {
-  constexpr double share_of_run = 0.01, most = 4;  // fraction of the run's time; limit in seconds of one core
+  // Fraction of the run's time; upper limit, in seconds of one core.
+  constexpr double share_of_run = 0.01, most = 4;
   return std::min(most, share_of_run * seconds_of_run * threads);
 }
 

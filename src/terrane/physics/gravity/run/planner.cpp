@@ -115,10 +115,10 @@ class Contest {
 
   const Problem& problem_;
   bool automatic_;
-  double budget_;  // host memory, bytes
+  double budget_;  // limit of the host memory, bytes
   DirectCost cost_;
   Candidate direct_;
-  std::vector<Candidate> fast_;  // in the order of fast_methods
+  std::vector<Candidate> fast_;  // candidates in the order of fast_methods
   /// Merging prisms changes the last bits of the result. If the method is fixed by the user, the decision to
   /// merge must not depend on the number of CPU threads that the device is compared with; so the cost of the
   /// direct sum is then estimated as on the CPU.

@@ -19,7 +19,7 @@ namespace terrane::gravity {
 struct MethodPlan {
   Method method = Method::direct;
   Device device{Device::Kind::cpu, -1};
-  double seconds = 0;            ///< expected, with the requested number of threads
+  double seconds = 0;            ///< expected seconds with the requested number of threads
   std::size_t memory_bytes = 0;  ///< bytes to plan and to sum, without the caller's arrays
   double device_bytes = 0;       ///< least bytes on a device with memory of its own
   double estimated_error = 0;    ///< relative; see Parameters::accuracy

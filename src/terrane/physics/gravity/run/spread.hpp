@@ -41,7 +41,7 @@ class Chunks {
 
 /// The part of the problem that a rank needs for its share of the sums.
 struct Share {
-  Parameters parameters;   ///< device: this rank's
+  Parameters parameters;   ///< parameters with the device of this rank
   std::size_t prisms = 0;  ///< number of all prisms
   std::vector<double> station[3];
   std::shared_ptr<const OwnedPrisms> own;  ///< all prisms; if by_prisms(), those of this rank's chunks

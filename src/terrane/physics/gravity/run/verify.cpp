@@ -99,16 +99,16 @@ Columns by_the_best_direct_sum(const Prisms& bars, const StationSample& sample, 
 double largest_error(int kind, const Fields& result, const Columns& truth, const StationSample& sample,
                      const std::vector<bool>& skipped) {
   const auto channels = result.channels.list();
-  const auto square =
-      [&](const auto& value) {  // magnitude of all channels of a kind; value(channel) gives each
-        double sum = 0;
-        for (std::size_t c = 0; c < channels.size(); ++c)
-          if (kind_of(channels[c]) == kind) {
-            const double v = value(c);
-            sum += weight_of(channels[c]) * v * v;
-          }
-        return sum;
-      };
+  // Magnitude of all channels of a kind; value(channel) returns a channel's value.
+  const auto square = [&](const auto& value) {
+    double sum = 0;
+    for (std::size_t c = 0; c < channels.size(); ++c)
+      if (kind_of(channels[c]) == kind) {
+        const double v = value(c);
+        sum += weight_of(channels[c]) * v * v;
+      }
+    return sum;
+  };
   double largest = 0, error = 0;
   for (std::size_t n = 0; n < skipped.size(); ++n) {
     const double v = square([&](std::size_t c) { return result.values[c][n]; });
@@ -144,7 +144,7 @@ Verification verify(const Prisms& prisms, const Stations& stations, const Parame
                          : by_the_best_direct_sum(bars, sample, result.channels, parameters, progress);
 
   const std::vector<bool> nowhere(stations.size());
-  auto on_surface = nowhere;  // stations at which the tensor jumps
+  auto on_surface = nowhere;  // whether the tensor jumps at each station
   for (const auto& contact : contacts)
     if (!contact.inside()) on_surface[contact.station] = true;
   for (int kind = 0; kind < kind_count; ++kind)

@@ -133,7 +133,8 @@ std::vector<Range> ranges_of(const Range& round, std::span<const double> shares,
   std::vector<Range> mine;
   for (std::size_t region = 0; region < regions; ++region) {
     const auto all = balanced_range(round.size(), regions, region);
-    std::vector<std::size_t> cut(ranks + 1);  // the rank's first part in the region, counted from its start
+    // [ranks + 1] first part of each rank in the region, counted from the region's start.
+    std::vector<std::size_t> cut(ranks + 1);
     for (std::size_t n = 0; n <= ranks; ++n) {
       cut[n] = of_first(n, all.last) - of_first(n, all.first);
       if (n > 0) cut[n] = std::max(cut[n], cut[n - 1]);

@@ -108,7 +108,7 @@ class BlockOperator : public solve::PartedOperator {
 
   std::size_t rows_, columns_;
   int threads_;
-  std::vector<std::vector<std::uint32_t>> blocks_;  ///< columns of each part
+  std::vector<std::vector<std::uint32_t>> blocks_;  ///< columns that belong to each part
   Range held_;
   std::vector<std::unique_ptr<Block>> made_;  ///< blocks that this rank stores
 };

@@ -69,11 +69,11 @@ class CellFmm {
     std::uint32_t tile, child, children, parent;
     int degree = -1;          ///< degree of the box's local expansion; −1: it has none
     std::size_t numbers = 0;  ///< index of its first coefficient in an array of all
-    std::size_t first_source = 0, last_source = 0;  ///< range in by_box_
+    std::size_t first_source = 0, last_source = 0;  ///< range of the box's interactions in by_box_
   };
   /// An interaction of a cluster and a box, in one of two lists.
   struct Pair {
-    std::uint32_t other;  ///< in by_box_ the index of the cluster, in by_cluster_ that of the box
+    std::uint32_t other;  ///< index of the cluster (in by_box_) or of the box (in by_cluster_)
     int order;            ///< order of the multipole expansion that is translated
   };
   /// Cells from which a cluster's expansion is computed directly.
@@ -106,17 +106,19 @@ class CellFmm {
   template <class Add>
   Tasks add_near(std::span<double> model, const Add& add) const;
 
-  PrismSet cells_;                      ///< in the order of the tree
+  PrismSet cells_;                      ///< cells in the order of the tree
   std::vector<std::uint32_t> columns_;  ///< index of each cell in the source
   std::size_t stations_;
   std::vector<Observable> observables_;
   int threads_, added_ = 0;
   bool tensor_ = false;
   std::shared_ptr<const Receivers> receivers_;
-  std::vector<Cluster> clusters_;  ///< children after their parents, level by level
+  std::vector<Cluster> clusters_;  ///< clusters, level by level; children come after their parents
   std::vector<Box> boxes_;
-  std::vector<std::size_t> cluster_levels_, box_levels_;  ///< first index of each level, and the end
-  std::vector<std::uint32_t> box_of_tile_, leaves_;       ///< leaves: clusters without children
+  /// Index of the first cluster and of the first box of each level, and the end.
+  std::vector<std::size_t> cluster_levels_, box_levels_;
+  /// Box that contains each tile; indices of leaves, which are clusters without children.
+  std::vector<std::uint32_t> box_of_tile_, leaves_;
   std::vector<Pair> by_box_,
       by_cluster_;  ///< pairs of each box, and of each cluster; the highest orders first
   std::vector<Gathered> gathered_;

@@ -68,9 +68,9 @@ class CellTree {
 
   /// A cluster whose series is evaluated at some distant stations.
   struct Cluster {
-    Expansion at;                 ///< without coefficients
+    Expansion at;                 ///< expansion of the cluster, without coefficients
     std::uint32_t first, count;   ///< range of its cells in the order of the tree
-    int order;                    ///< highest order that is used
+    int order;                    ///< highest order of the expansion that is used
     std::size_t pieces, gathers;  ///< indices of its first piece and first gathering
     std::size_t series;           ///< index of its first number in the array of all series
   };
@@ -82,7 +82,8 @@ class CellTree {
   /// Tiles over which one task sums for a cluster.
   struct Gathering {
     std::uint32_t cluster;
-    std::size_t first, last, series;  ///< range in far_by_cluster_; index of its first number in all series
+    /// Range in far_by_cluster_; index of the sum's first number in the array of all series.
+    std::size_t first, last, series;
   };
   /// A cluster, a tile of stations at which its series is evaluated, and the order that is accurate enough.
   struct Far {
@@ -151,7 +152,7 @@ class CellTree {
   template <class Add>
   Tasks add_near(std::span<const double> data, std::span<double> model, const Add& add) const;
 
-  PrismSet cells_;                      ///< in the order of the tree
+  PrismSet cells_;                      ///< cells in the order of the tree
   std::vector<std::uint32_t> columns_;  ///< index of each cell in the source
   std::size_t stations_;
   std::vector<Observable> observables_;

@@ -35,7 +35,8 @@ struct ServingCluster {
   std::uint64_t series, factors;    ///< indices of its first numbers in the arrays of all clusters
   int order;                        ///< highest order that is used
   std::uint32_t first, count;       ///< range of its cells in the order of the tree
-  std::uint32_t pieces, piece_count, gatherings, gathering_count;  ///< ranges in the lists of TreeView
+  /// Ranges of the cluster's pieces and gatherings in the lists of TreeView.
+  std::uint32_t pieces, piece_count, gatherings, gathering_count;
 };
 /// Cells of a cluster whose moments one group of threads computes.
 struct PieceOfCluster {
@@ -49,7 +50,7 @@ struct GatheringOfCluster {
 };
 /// A cluster and a tile of stations at which the cluster's series are evaluated, in one of two lists.
 struct Served {
-  std::uint32_t other;  ///< in by_tile the index of the cluster, in by_cluster that of the tile
+  std::uint32_t other;  ///< index of the cluster (in by_tile) or of the tile (in by_cluster)
   int order;            ///< order of the expansion that is accurate enough for this pair
 };
 /// At most device_tile cells of a leaf near a tile of stations.
@@ -74,7 +75,7 @@ struct CellsOfLeaf {
 /// 1/scale^(1 + derivatives).
 struct Factor {
   double value;
-  std::uint32_t other;       ///< in by_row the column, in by_column the row
+  std::uint32_t other;       ///< the column (in by_row) or the row (in by_column)
   std::int32_t derivatives;  ///< number of derivatives of the potential in the observable's quantities: 0 V,
                              ///< 1 g, 2 Γ
 };
@@ -129,9 +130,9 @@ struct TreeView {
   /// Chunk after chunk of device_tile cells: the clusters that contain at least one cell of the chunk.
   View<const std::uint32_t> around;
   View<const std::uint64_t> around_start;  ///< [chunks] index in `around` of the first cluster, and the end
-  View<const NearChunk> near_chunks;       ///< tile after tile of stations
+  View<const NearChunk> near_chunks;       ///< chunks, tile after tile of stations
   View<const std::uint64_t> near_start;    ///< [tiles] index of the first in near_chunks, and the end
-  View<const NearTile> near_tiles;         ///< leaf after leaf
+  View<const NearTile> near_tiles;         ///< tiles, leaf after leaf
   View<const CellsOfLeaf> leaves;
   View<const float> near;  ///< entries of G for near cells: [observable][station][cell] for a leaf and a tile
   std::size_t observables, stations;
@@ -498,8 +499,8 @@ struct TakeData {
 struct CollectSeries {
   static constexpr int groups_at_once = 12;
   struct Shared {
-    double f[device_tile][padded];                              ///< [number of the batch][station]
-    double re[most_columns][padded], im[most_columns][padded];  ///< [column of the batch][station]
+    double f[device_tile][padded];                              ///< [number within the batch][station]
+    double re[most_columns][padded], im[most_columns][padded];  ///< [column within the batch][station]
     double sum[most_numbers];
     int top, first, numbers;
   };
@@ -634,7 +635,8 @@ struct PassDown {
   static constexpr int groups_at_once = most > 12 ? 6 : 12;
   struct Shared {
     double factor[moment_count(most)];
-    double mean[2][most + 1][device_tile];  ///< last index: thread
+    /// [axis][power][thread] means of powers of x and of y over a cell.
+    double mean[2][most + 1][device_tile];
   };
   struct Thread {
     double low[3], high[3], volume, sum;

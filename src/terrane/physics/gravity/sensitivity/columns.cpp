@@ -47,10 +47,10 @@ std::vector<std::uint32_t> in_order(std::size_t n) {
 struct SensitivityColumns::Kernels {
   std::vector<double> unit_density;
   Turn turn;
-  std::size_t set;  ///< index in kernel_sets
+  std::size_t set;  ///< index of the set in kernel_sets
   Switching switching;
   Receivers receivers;
-  std::vector<std::vector<double>> weight;  ///< [observable][channel of the kernel]
+  std::vector<std::vector<double>> weight;  ///< [observable][channel of the kernel] weights
 
   Kernels(std::size_t cells, const Stations& stations, const std::vector<Observable>& observables,
           double accuracy)

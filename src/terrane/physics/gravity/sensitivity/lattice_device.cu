@@ -25,7 +25,7 @@ constexpr double most_bytes_at_once = 2e9;  // bytes of transforms at once; more
 /// of it; width, reals: doubles in a row of an array and in an array
 struct PlaceCells {
   View<const std::uint32_t> cell;   ///< [cells of the layers]
-  View<const std::uint32_t> place;  ///< [all cells] index in the lattice
+  View<const std::uint32_t> place;  ///< [all cells] index of the cell in the lattice
   std::uint32_t plane, columns, first_layer;
   std::size_t width, reals;
   View<const double> model;
@@ -95,8 +95,8 @@ struct Correlate {
 
 /// Writes data to arrays that are zero, at the positions of stations. Two stations may have one position.
 struct PlaceData {
-  View<const std::uint64_t> place;  ///< [positions] index in an array
-  View<const std::uint32_t> first;  ///< [positions + 1] offsets in station
+  View<const std::uint64_t> place;  ///< [positions] index of the position in an array
+  View<const std::uint32_t> first;  ///< [positions + 1] offsets in `station`
   View<const std::uint32_t> station;
   std::size_t stations, reals, places;
   View<const double> data;  ///< [observables][stations]
@@ -136,9 +136,9 @@ struct AtLeastZero {
 /// Arrays of a group of stations on the device.
 struct GroupOnDevice {
   std::unique_ptr<DeviceFft> fft;
-  Buffer<std::uint64_t> place;           ///< [positions] index in an array
+  Buffer<std::uint64_t> place;           ///< [positions] index of the position in an array
   Buffer<std::uint32_t> first, station;  ///< first: [positions + 1]; station: [stations]
-  Buffer<double> spectra;                ///< [held layers][observables]
+  Buffer<double> spectra;                ///< [held layers][observables] spectra of the kernel
 };
 
 class LatticeOperatorOnDevice final : public LatticeParts {
@@ -169,7 +169,7 @@ class LatticeOperatorOnDevice final : public LatticeParts {
 
   mutable Stream stream_;
   Buffer<std::uint32_t> cell_,
-      place_;  ///< cell_: cells, layer by layer; place_: [cells] index in the lattice
+      place_;  ///< cell_: indices of cells, layer by layer; place_: [cells] index of the cell in the lattice
   mutable std::vector<GroupOnDevice> groups_;
   mutable Buffer<double> model_, data_, arrays_, total_, squares_;
 };

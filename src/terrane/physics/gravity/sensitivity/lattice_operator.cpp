@@ -139,7 +139,8 @@ LatticeArray LatticeSensitivity::spread_stations(std::size_t g, std::size_t obse
   const auto& sizes = plan_.convolution(g);
   LatticeArray array(sizes.reals);
   std::fill_n(array.real(), sizes.reals, 0.0);
-  for (std::size_t s = 0; s < group.station.size(); ++s)  // two stations may be at one point
+  // Values are added, because several stations may be at one point.
+  for (std::size_t s = 0; s < group.station.size(); ++s)
     array.real()[place_of_station(g, s)] += values[observable * stations_ + group.station[s]];
   transform_[g]->forward(array.real());
   return array;
@@ -173,7 +174,8 @@ void LatticeSensitivity::convolve(std::size_t g, const Range& parts, std::span<c
   std::vector<std::size_t> part_of;  // [layers]
   for (std::size_t p = parts.first; p < parts.last; ++p)
     part_of.resize(layers_of({parts.first, p + 1}).size(), p - parts.first);
-  std::vector<LatticeArray> total, masses;  // total: [parts · observables]; masses: [layers at once]
+  // total: [parts · observables] sums; masses: [layers at once] transforms of layers.
+  std::vector<LatticeArray> total, masses;
   for (std::size_t t = 0; t < parts.size() * observables; ++t)
     std::fill_n(total.emplace_back(sizes.reals).real(), sizes.reals, 0.0);
   for (std::size_t l = 0; l < std::min(layers_at_once, layers.size()); ++l) masses.emplace_back(sizes.reals);

@@ -28,16 +28,17 @@ constexpr ChannelSet pair_sets[] = {{Channel::g_u}, tensor_channels, ChannelSet:
 struct PairCell {
   double low[3], high[3];
   double centre[3], volume;
-  double multipole2[4];            ///< squared distances from which multipoles of order 2, 4, 6, 8 are used
-  double three_sides2, stable_h2;  ///< squared: three longest sides; least distance h for the stable form
-  bool stretched;                  ///< see PrismSwitching
+  double multipole2[4];  ///< squared distances from which multipoles of order 2, 4, 6, 8 are used
+  /// (3 · longest side)²; squared distance to the surface from which the stable form is used.
+  double three_sides2, stable_h2;
+  bool stretched;  ///< see PrismSwitching
   MultipoleCoefficients coefficients;
 };
 
 /// All cells and stations on the device.
 struct PairsView {
   View<const double> low[3], high[3];  ///< faces of cells, m
-  View<const double> at[3];            ///< stations, m, in groups of device_tile; the last is padded
+  View<const double> at[3];            ///< stations, m, in groups of device_tile; the last group is padded
   std::size_t cells, stations;
   Switching switching;
   View<const MultipoleTables> tables;
@@ -210,7 +211,7 @@ struct OverStations {
   std::size_t first_cell, last_cell, observables;
   View<const double> weight;             ///< [observables][channels] weights of Observable
   View<const double> data;               ///< [observables][stations in device order, padded with zeros]
-  View<const std::uint32_t> station_of;  ///< [stations] the caller's index
+  View<const std::uint32_t> station_of;  ///< [stations] the caller's index of the station
   View<double> out;
 
   TERRANE_FN std::size_t cell(std::size_t group, int t) const {
@@ -270,7 +271,7 @@ struct Observe {
 struct FindHostPairs {
   PairsView pairs;
   std::size_t first_cell;
-  View<HostPair> list;  ///< the list of these pairs, until it is full
+  View<HostPair> list;  ///< the list of these pairs; pairs beyond its size are not stored
   View<std::uint64_t> found;
   TERRANE_FN void operator()(std::size_t i) const {
     const std::size_t cell = first_cell + i / pairs.stations, s = i % pairs.stations;
@@ -344,7 +345,7 @@ class PairsOnDevice final : public solve::PartedOperator {
   Buffer<std::uint32_t> station_of_;
   Buffer<MultipoleTables> tables_;
   PairsView pairs_{};
-  std::vector<NearPair> near_;  // sorted by cell, then by station
+  std::vector<NearPair> near_;  // pairs, sorted by cell, then by station
   mutable Buffer<double> of_cells_, of_stations_, partial_;
 };
 

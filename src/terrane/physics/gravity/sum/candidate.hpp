@@ -27,7 +27,7 @@ inline constexpr double seconds_per_pack_operation = 0.25e-9;
 struct Problem {
   Prisms prisms;
   Stations stations;
-  Parameters parameters;  ///< device: the one on which the sum will run, already resolved
+  Parameters parameters;  ///< parameters; their device is the one on which the sum will run, not `automatic`
   /// How much faster than all threads of the CPU the device does the arithmetic of the kernels.
   double speedup = 1;
 
@@ -46,7 +46,7 @@ struct Candidate {
   std::size_t asked_bytes = 0;  ///< host memory that this estimate needed
   double device_bytes = 0;      ///< least bytes on a device with memory of its own
   double estimated_error = 0;   ///< relative; see Parameters::accuracy
-  std::string reason;           ///< why it is impossible: "no lattice (the prisms differ in size)"
+  std::string reason;           ///< why the method is impossible: "no lattice (the prisms differ in size)"
   std::string note;             ///< "251729 prisms merged into 5335 bars"
   Prisms summed;                ///< the prisms of the problem, or bars of them
   /// Makes the sum on a device of the kind that was planned for. Owns the data prepared for the estimate.

@@ -36,7 +36,7 @@ void TreePacket::pack(std::span<const ChunkTree> trees, int threads) {
     for (const auto& [node, sums] : tree.nodes()) bytes += Head::of(node, sums).bytes();
     start_.push_back(start_.back() + bytes);
   }
-  bytes_.clear();  // so that growing need not copy old bytes
+  bytes_.clear();  // emptied first, so that growing need not copy old bytes
   bytes_.resize(start_.back());
   for_each(trees.size(), threads, [&](std::size_t part) {
     std::byte* to = bytes_.data() + start_[part];

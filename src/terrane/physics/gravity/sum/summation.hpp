@@ -18,7 +18,7 @@ namespace terrane::gravity {
 /// prisms.
 struct PartSums {
   std::vector<std::vector<double>> values;  ///< [channels][stations]
-  std::vector<Contact> contacts;            ///< station: as the caller numbers them
+  std::vector<Contact> contacts;            ///< contacts, in which `station` is the caller's number
 };
 
 /// left += right; both have the same stations and channels.
@@ -28,7 +28,7 @@ class Summation {
  public:
   /// One part of the sum: a group of stations, and the channels computed there.
   struct Part {
-    std::span<const std::uint32_t> stations;  ///< as the caller numbers them
+    std::span<const std::uint32_t> stations;  ///< the caller's numbers of the stations
     ChannelSet channels;
   };
   using Take = std::function<void(std::size_t part, PartSums&& sums)>;

@@ -36,7 +36,8 @@ struct DeviceTile {
   static constexpr std::uint32_t no_shape = 0xffffffffU;
   double low[3], high[3];  ///< box around the centres, m
   double longest;          ///< longest side of its prisms, m
-  double length, density;  ///< units of the tile, powers of two: m, kg/m³; 1 if Real is double
+  /// Units of length and density in the tile, powers of two: m, kg/m³; 1 if Real is double.
+  double length, density;
   double inverse_length;
   std::uint32_t first, count;
   std::uint32_t shape;  ///< index of the shape that all its prisms have, or no_shape
@@ -64,7 +65,7 @@ struct DeviceEarth {
   View<const double> low[3], high[3], density;  ///< prisms, tile by tile: faces in m, kg/m³
   View<const Source<Real>> sources;             ///< the same prisms, as multipoles need them
   View<const DeviceTile> tiles;
-  View<const TileCoefficients<Real>> shapes;  ///< in units of their tiles
+  View<const TileCoefficients<Real>> shapes;  ///< coefficients of shapes, in units of their tiles
   /// The shape that most tiles have, and its coefficients. As arguments of a kernel they need no registers:
   /// on the H200 a multiply-add that reads three registers takes three cycles, one that reads two takes two.
   std::uint32_t common_shape;  ///< index of the shape; the number of shapes if none is common
@@ -143,7 +144,7 @@ struct TilePieces {
 
 /// A pair that the host computes.
 struct HostPair {
-  std::uint32_t station, prism;  ///< indices in the order of the device
+  std::uint32_t station, prism;  ///< indices of the station and of the prism in the order of the device
 };
 
 /// The lowest multipole that is accurate for every pair of a tile and a group of stations: 0, 1, 2, 3 for
@@ -330,7 +331,7 @@ struct FarField : TileKernelOnDevice<Bits, Real, TileLists> {
   struct Shared {
     SharedTile<Real> tile;
     RunningSums<Bits> total;
-    int order[group_threads];  ///< far_order() of this tile and the next ones
+    int order[group_threads];  ///< result of far_order() for this tile and the next ones
   };
 
   /// Each thread of the group determines the multipole order of one of the next tiles.
@@ -457,7 +458,7 @@ struct NearField : TileKernelOnDevice<Bits, Real, TilePieces> {
                                   shared.high[1][p] - shared.low[1][p],
                                   shared.high[2][p] - shared.low[2][p]};
       const double xc = -0.5 * (prism.x[0] + prism.x[1]), yc = -0.5 * (prism.y[0] + prism.y[1]),
-                   zc = -0.5 * (prism.z[0] + prism.z[1]);  // the station relative to the centre
+                   zc = -0.5 * (prism.z[0] + prism.z[1]);  // the station, relative to the centre
       const double r2 = xc * xc + (yc * yc + zc * zc);
       if (group_all(r2 >= shared.multipole2[p])) {
         // The differences are computed in double: a tile may be large compared with the distance.
@@ -474,7 +475,8 @@ struct NearField : TileKernelOnDevice<Bits, Real, TilePieces> {
       const double hx = outside(prism.x), hy = outside(prism.y), hz = outside(prism.z);
       const double h2 = hx * hx + (hy * hy + hz * hz);
       const bool apart = h2 >= shared.stable_h2[p];
-      const bool single = !apart && (shared.stretched[p] || h2 == 0);  // on the surface, inside, or stretched
+      // Whether the station is on the surface, inside, or near a stretched prism.
+      const bool single = !apart && (shared.stretched[p] || h2 == 0);
       if (apart) close.add(shared.density[p], stable<AnyDistance, true>(prism));
       else if (!single) close.add(shared.density[p], edge_face<false>(prism));
       else if (station < this->stations.count) {

@@ -28,7 +28,7 @@ struct FindNear {
   DeviceEarth<Real> earth;
   DeviceStations stations;
   TileLists all;
-  View<std::uint64_t> count;  ///< [groups of stations][chunks]
+  View<std::uint64_t> count;  ///< [groups of stations][chunks] number of tiles
   View<const std::uint64_t> start;
   View<std::uint32_t> list;  ///< empty: tiles are only counted
   TERRANE_FN void operator()(std::size_t group) const {
@@ -48,9 +48,10 @@ struct FindNear {
 /// Adds the far sums of all chunks, then the near sums of all pieces, from first to last.
 struct AddPartialSums {
   View<const double> far, near;
-  View<const std::uint64_t> first_piece;  ///< [groups of stations + 1]
-  View<double> sums;                      ///< [channels][stations]
-  std::uint32_t chunks, stations;         ///< numbers of chunks and of groups of stations
+  /// [groups of stations + 1] index of the group's first piece, and the end.
+  View<const std::uint64_t> first_piece;
+  View<double> sums;               ///< [channels][stations]
+  std::uint32_t chunks, stations;  ///< numbers of chunks and of groups of stations
   TERRANE_FN void operator()(std::size_t i) const {
     double sum = 0;
     for (std::uint32_t c = 0; c < chunks; ++c) sum += far[c * sums.size + i];
@@ -257,7 +258,8 @@ void DeviceSources::prepare(Stream& stream, std::span<const MultipoleCoefficient
                            device_density_.view(),
                            tiles_.view(),
                            prepared.sources.view()});
-  std::vector<TileCoefficients<Real>> scaled(shapes.size() + 1);  // the last is zero, for "no common shape"
+  // The last element stays zero, for "no common shape".
+  std::vector<TileCoefficients<Real>> scaled(shapes.size() + 1);
   for (std::size_t s = 0; s < shapes.size(); ++s) {
     const auto in_units = [&](const auto& from, auto& to, int power) {
       const double unit = std::pow(length[s], -power);  // length is a power of two, so this is exact

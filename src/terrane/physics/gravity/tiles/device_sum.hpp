@@ -120,7 +120,8 @@ class DeviceTileSum {
   /// The tiles that each group of stations interacts with.
   struct Lists {
     std::uint32_t chunks = 1;
-    std::vector<std::uint64_t> start;  ///< offsets in `tile`; empty: each group interacts with all tiles
+    /// Offsets of the groups in `tile`; empty: each group interacts with all tiles.
+    std::vector<std::uint64_t> start;
     std::vector<std::uint32_t> tile;
   };
   /// Bytes of device memory that run() needs per group of stations if few tiles are near.

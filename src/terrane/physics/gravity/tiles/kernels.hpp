@@ -128,7 +128,7 @@ struct AddNearField {
     prism.lz = Pack(tile.top[p] - tile.bottom[p]);
     const Pack density(tile.density[p]), half(-0.5);
     const Pack xc = half * (prism.x[0] + prism.x[1]), yc = half * (prism.y[0] + prism.y[1]),
-               zc = half * (prism.z[0] + prism.z[1]);  // the station relative to the centre
+               zc = half * (prism.z[0] + prism.z[1]);  // the station, relative to the centre
     const double r2 = least_lane(xc * xc + (yc * yc + zc * zc));
     if (r2 >= tile.multipole2[p]) {
       total.add(multipole<8, uu_by_laplace>(tile.multipole(p), xc, yc, zc, Pack(tile.mass[p])));
@@ -144,7 +144,7 @@ struct AddNearField {
     const PackMask apart = h2 >= Pack(tile.stable_h2[p]);
     if (any(apart)) total.add_where(apart, density, stable<AnyDistance, uu_by_laplace>(prism));
     if (all(apart)) return;
-    const PackMask touching = h2 == zero;  // stations inside prisms or on their surface
+    const PackMask touching = h2 == zero;  // lanes of stations inside prisms or on their surface
     const PackMask single = tile.stretched[p] ? !apart : touching;
     if (any(!apart && !single)) total.add_where(!apart && !single, density, near_form(prism));
     if (!any(single)) return;

@@ -20,8 +20,8 @@ struct PrismTile {
       top[tile_size];                                           // m
   alignas(64) double density[tile_size];                        // kg/m³
   alignas(64) double mass[tile_size];                           // density · volume
-  double origin[3];                                             // a point near the centres
-  alignas(64) double x[tile_size], y[tile_size], z[tile_size];  // centres relative to the origin
+  double origin[3];                                             // a point near the prisms' centres, m
+  alignas(64) double x[tile_size], y[tile_size], z[tile_size];  // prisms' centres relative to `origin`, m
   alignas(64) double longest[tile_size], multipole2[tile_size], stable_h2[tile_size];  // see PrismSwitching
   bool stretched[tile_size];
   bool same_size = false;  // true: coefficients[0] applies to all prisms
@@ -54,8 +54,8 @@ using TileKernel = void (*)(const PrismTile&, const StationTile&, NearPairs&, do
 /// The kernels of one set of channels, for one instruction set.
 struct TileKernels {
   int lanes = 0;              ///< stations computed at once
-  TileKernel near = nullptr;  ///< at any distance: chooses the formula pair by pair
-  TileKernel far[4] = {};     ///< use a multipole of order 2, 4, 6, 8 for all pairs of two tiles
+  TileKernel near = nullptr;  ///< kernel for any distance: chooses the formula pair by pair
+  TileKernel far[4] = {};     ///< kernels that use a multipole of order 2, 4, 6, 8 for all pairs of two tiles
 };
 
 /// The sets of channels that have kernels of their own; for any other set the smallest one that contains it

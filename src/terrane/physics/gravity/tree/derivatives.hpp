@@ -34,7 +34,7 @@ struct Derivatives {
     for (int n = 1; n <= degree; ++n) {
       const Pack f1 = inverse2 * Pack(-(2.0 * n - 1) / n), f2 = inverse2 * Pack(-(n - 1.0) / n);
       level(t0[n], n, n >= 1 ? t0[n - 1] : nullptr, n >= 2 ? t0[n - 2] : nullptr, nullptr, f1, f2, ax, by, z);
-      if (n >= 2)  // t1 of a + b = n − 1 has degree n
+      if (n >= 2)  // the terms t1 with a + b = n − 1 have degree n
         level(t1[n - 1], n - 1, t1[n - 2], n >= 3 ? t1[n - 3] : nullptr, t0[n - 1], f1, f2, ax, by, z);
     }
     for (int m = 0; m + 2 <= degree; ++m)

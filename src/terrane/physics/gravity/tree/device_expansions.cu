@@ -15,7 +15,8 @@ constexpr std::size_t most_converted = std::size_t{1} << 20;  // coefficients co
 /// Converts one coefficient of one cluster.
 struct ToHarmonics {
   View<const DeviceExpansions::Given> which;
-  View<const double> cartesian;           ///< [which][coefficient_count(order)], in units of each scale
+  /// [which][coefficient_count(order)] coefficients, each in the units of its expansion's scale.
+  View<const double> cartesian;
   View<const CartesianToHarmonic> table;  ///< one element
   int order;
   View<ComplexNumber> harmonics;  ///< [expansions][harmonic_count(order)], all in the unit of the result

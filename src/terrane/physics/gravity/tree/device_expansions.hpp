@@ -30,7 +30,7 @@ class DeviceExpansions {
 
   /// An expansion whose coefficients are converted.
   struct Given {
-    double scale;             ///< length unit of its Cartesian expansion, in that of the result
+    double scale;             ///< length unit of the Cartesian expansion, relative to that of the result
     std::uint32_t expansion;  ///< index of the expansion
   };
 

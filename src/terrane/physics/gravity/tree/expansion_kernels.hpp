@@ -275,7 +275,7 @@ void move(const Expansion& from, const double (&centre)[3], double scale, int or
     for (int j = 1; j <= order + 1; ++j) e[axis][j] = e[axis][j - 1] * -d / j;
   }
   const auto shift = [order](const double(&c)[rows][rows], double(&to)[rows][rows], int top, const double* w,
-                             int step) {  // step: increase of a per degree, 1 along x, 0 along y
+                             int step) {  // step: how much the index a grows per degree: 1 along x, 0 along y
     for (int m = 0; m <= top; ++m) std::fill_n(to[m], m + 1, 0.0);
     for (int m = 0; m <= top; ++m)
       for (int j = 0; m + j <= top; ++j) {
@@ -288,7 +288,8 @@ void move(const Expansion& from, const double (&centre)[3], double scale, int or
   shift(next.c0, old.c0, order, e[1], 0);
   shift(next.c1, old.c1, order - 1, e[1], 0);
   // Along z with L = ∂z² = −∂x² − ∂y²: exp = Σ e_2i L^i + ∂z Σ e_(2i+1) L^i.
-  const auto laplacian = [](double(&c)[rows][rows], int top) {  // in place, from the highest degree down
+  // The function replaces c by L c in place, from the highest degree down.
+  const auto laplacian = [](double(&c)[rows][rows], int top) {
     for (int m = top; m >= 0; --m)
       for (int a = m; a >= 0; --a) {
         double sum = 0;
@@ -544,7 +545,7 @@ void scatter(const PrismColumns& prisms, const std::uint32_t* index, std::size_t
                           {prisms.high[0], prisms.high[1], prisms.high[2]},
                           nullptr};
   PackOfPrisms waiting[packs_together];
-  std::size_t begin = 0;  // first prism of the packs in `waiting`
+  std::size_t begin = 0;  // index of the first prism of the packs in `waiting`
   int packs = 0;
   for (std::size_t first = 0; first < count; first += pack_lanes) {
     const FacesOfPack faces(unit, index, first, count, centre, 1 / scale);

@@ -46,10 +46,8 @@ double Tree::evaluation_work(int order, bool tensor) {
   return (tensor ? 9.0 : 4.0) * n * n + 6.5 * d * d + 30;
 }
 
-double Tree::pair_work(
-    double accuracy) {  // the more accurate, the fewer pairs are far enough for a multipole
-  return accuracy < 1e-10 ? 650 : accuracy < 1e-7 ? 480 : 300;
-}
+// Operations per pair: the more accurate, the fewer pairs are far enough for a multipole.
+double Tree::pair_work(double accuracy) { return accuracy < 1e-10 ? 650 : accuracy < 1e-7 ? 480 : 300; }
 
 Tree::Tree(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy, int threads,
            Progress& progress, Leaves leaves)
@@ -209,7 +207,8 @@ void Tree::add_moments(const Node& child, const Node& node, double* even) const 
   const double apart = distance(child.centre, node.centre) / node.scale, ratio = child.scale / node.scale;
   even[0] += child.mass;
   for (int i = 1; i < order_ / 2 + 2; ++i) {
-    const int n = std::min(2 * i, order_ + 1);  // |η| ≤ 1: a lower power bounds from above
+    // Because |η| ≤ 1, the moment of a lower power is an upper limit.
+    const int n = std::min(2 * i, order_ + 1);
     const double norm = std::pow(
         static_cast<double>(radial_[child.expansion * radials() + static_cast<std::size_t>(n)]), 1.0 / n);
     even[i] += child.mass * std::pow(std::min(norm * ratio + apart, 1.0), n);
@@ -255,7 +254,7 @@ void Tree::make(const Node& node, Expansions& to) const {
 
 /// Computes the wanted [nodes] expansions, and the children's expansions that they are computed from.
 void Tree::make_expansions(std::vector<std::uint8_t> wanted, Expansions& to, Progress& progress) const {
-  std::vector<std::uint32_t> todo;  // parents before children, level by level
+  std::vector<std::uint32_t> todo;  // indices of nodes, level by level; parents come before their children
   for (std::size_t n = 0; n < nodes_.size(); ++n) {
     const Node& node = nodes_[n];
     if (!wanted[n] || to.made[n] || !node.expanded()) continue;
@@ -444,7 +443,7 @@ void Tree::find_tolerance(Progress& progress) {
     }
     if (clear) break;
   }
-  double pair = accuracy_;  // error of one prism at one station
+  double pair = accuracy_;  // relative error allowed for one prism at one station
   for (std::size_t k = 0; k < 3; ++k) {
     if (!wanted_[k]) continue;
     double absolute = 0;
@@ -595,7 +594,8 @@ TreeCost Tree::cost(Progress& progress) {
   struct Counted {
     double expansions = 0, terms = 0, prisms = 0, pairs_one_by_one = 0, work = 0;
   };
-  std::vector<Counted> counted(sample);  // [sampled tiles] per station; `work` excludes pairs_one_by_one
+  // [sampled tiles] counts per station; `work` excludes pairs_one_by_one.
+  std::vector<Counted> counted(sample);
   for_each(sample, threads_, [&](std::size_t i) {
     const std::size_t t = i * count / sample;
     auto& c = counted[i];

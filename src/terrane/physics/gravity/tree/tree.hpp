@@ -25,14 +25,15 @@
 
 namespace terrane::gravity {
 
-inline constexpr double seconds_per_pair_by_itself = 1.5e-6;  ///< seconds for a pair in extended precision
+/// Seconds to compute a pair in extended precision.
+inline constexpr double seconds_per_pair_by_itself = 1.5e-6;
 
 /// The work of one evaluation, counted on a sample of the stations.
 struct TreeCost {
   double expansions = 0;       ///< number of evaluations, expansion · station
   double expansion_terms = 0;  ///< Σ (order + 1)² of the expansions
   double near_pairs = 0;       ///< prism · station pairs summed directly
-  double seconds = 0;          ///< seconds of one core, without computing the expansions
+  double seconds = 0;          ///< seconds on one core, without the time to compute the expansions
   /// The part of `seconds` for pairs inside, on and close to stretched prisms, which devices leave to the
   /// CPU.
   double one_by_one_seconds = 0;
@@ -226,15 +227,16 @@ class Tree final : public Summation {
   bool wanted_[3] = {};  ///< whether V, g, Γ are requested
   int order_ = 0;        ///< highest order of expansions
   std::size_t leaf_ = 64, stations_per_tile_ = 16;
-  std::uint32_t least_expanded_ = 0;  ///< see Leaves; 0: computed from the order
+  /// Fewest prisms of a node with an expansion (see Leaves); 0: computed from the order.
+  std::uint32_t least_expanded_ = 0;
   const ExpansionKernels& kernels_;
   std::unique_ptr<Sources> sources_;
   std::shared_ptr<const Receivers> receivers_;
-  std::vector<Node> nodes_;          // children after their parents, level by level
+  std::vector<Node> nodes_;          // nodes, level by level; children come after their parents
   std::vector<std::size_t> levels_;  // first node of each level, and the end
   Expansions expansions_;
   std::vector<float> radial_;                   // [expansions][order + 2] moment_bounds()
-  std::vector<std::array<float, 3>> together_;  // [tiles][V, g, Γ] roots of AbsoluteFields::square
+  std::vector<std::array<float, 3>> together_;  // [tiles][V, g, Γ] square roots of AbsoluteFields::square
   double largest_[3] = {};                      // [V, g, Γ] lower bounds of the largest value
   double pair_accuracy_ = best_accuracy;
   bool measured_ = false, tolerance_known_ = false;

@@ -136,7 +136,7 @@ struct Met {
 
   double operations() const {
     constexpr double of_pair =
-        400;  // operations: more than a multipole of order 2 needs, fewer than the stable form
+        400;  // operations per pair: more than for a multipole of order 2, fewer than for the stable form
     return device_tile * (13 * harmonics + device_tile * of_pair * static_cast<double>(near_tiles));
   }
   /// Bytes of device memory while the group's sums are computed. Any tile may be cut into pieces; about one
@@ -218,7 +218,7 @@ class TreeOnDevice final : public DeviceSummation {
   /// Puts the interaction lists of the groups first .. last − 1 on the device, unless they are there already.
   void list(std::size_t first, std::size_t last, Progress& progress) {
     if (first == listed_[0] && last == listed_[1]) return;
-    listed_[1] = listed_[0];  // marks the lists as absent until these are complete
+    listed_[1] = listed_[0];  // the device has no lists until the new ones are complete
     const std::size_t groups = last - first;
     std::vector<Tree::Meetings> met(groups);
     std::vector<std::uint64_t> start(groups + 1);
@@ -300,8 +300,8 @@ std::unique_ptr<Summation> tree_sum_on_device(Device device, std::shared_ptr<Tre
 }
 
 TreeDeviceMemory tree_memory_on_device(const Tree& tree, const TreeCost& cost) {
-  constexpr double wider =
-      1.5;  // a group of stations interacts with more clusters than a tile on the CPU does
+  // Ratio of clusters, because a group of stations interacts with more of them than a CPU's tile does.
+  constexpr double wider = 1.5;
   const std::size_t prisms = tree.prisms().size(), tiles = count_tiles(DeviceLeaves::ranges(tree)),
                     groups = (tree.stations().size() + device_tile - 1) / device_tile,
                     width = kernel_sets[smallest_kernel_set(tree.channels())].size();

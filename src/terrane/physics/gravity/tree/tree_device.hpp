@@ -21,7 +21,8 @@ std::unique_ptr<Summation> tree_sum_on_device(Device device, std::shared_ptr<Tre
 struct TreeDeviceMemory {
   double device = 0;  ///< least device memory: of data stored all the time, and, as an upper estimate, of the
                       ///< sums of one part
-  double host = 0;    ///< in addition to Tree::cost(): lists of the clusters that stations interact with
+  /// Host memory in addition to Tree::cost(), for lists of the clusters that stations interact with.
+  double host = 0;
 };
 /// cost: result of tree.cost().
 TreeDeviceMemory tree_memory_on_device(const Tree& tree, const TreeCost& cost);

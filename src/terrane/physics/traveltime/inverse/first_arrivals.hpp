@@ -19,9 +19,9 @@ namespace terrane::traveltime::inverse {
 
 /// The problem and its picks, shared by the operators J of all models.
 struct Picks {
-  Problem problem;  ///< after settle(); contains the velocity of inactive cells
+  Problem problem;  ///< the problem after settle(), with the velocity of inactive cells
   std::vector<std::vector<std::size_t>> of_shots;
-  std::vector<std::vector<Point>> receivers;  ///< [shot] receivers of its picks
+  std::vector<std::vector<Point>> receivers;  ///< [shot] positions of the receivers of the shot's picks
   std::vector<std::uint32_t> active;          ///< indices of active cells, ascending; empty: all
   int threads = 0;
 

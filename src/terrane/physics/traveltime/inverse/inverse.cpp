@@ -26,8 +26,8 @@ namespace terrane::traveltime::inverse {
 namespace {
 
 constexpr const char* velocity_found = "velocity_p";
-constexpr double bytes_of_kept_node = 16,
-                 seconds_of_pass = 3e-7;  // both per node of a front: bytes stored; time of a pass
+// Bytes that are stored, and seconds of a pass, per node of a front.
+constexpr double bytes_of_kept_node = 16, seconds_of_pass = 3e-7;
 
 class TimeData final : public inversion::Dependence {
  public:
