@@ -11,8 +11,9 @@
 
 namespace terrane::cli {
 
-/// Called first by main(). Closed standard streams are opened as /dev/null, so that no other file gets their
-/// descriptors; writing to a closed pipe or beyond a limit on file size becomes an error instead of a signal.
+/// To be called first by main(). Closed standard streams are opened as /dev/null, so that no other file gets
+/// their descriptors; writing to a closed pipe or beyond a limit on file size becomes an error instead of a
+/// signal.
 void prepare_terminal();
 
 /// Writes text to standard output or standard error; failures are recorded and never thrown.

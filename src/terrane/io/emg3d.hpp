@@ -44,7 +44,7 @@ Content read_emg3d(const std::string& path, std::size_t memory = 0);
 Emg3dSurvey read_emg3d_survey(const std::string& path, std::size_t memory = 0);
 /// The first survey of a file; empty if the file contains none.
 std::optional<Emg3dSurvey> find_emg3d_survey(const std::string& path, std::size_t memory = 0);
-/// As read_emg3d and read_emg3d_survey, for the bytes of a .npz or .json file.
+/// Like read_emg3d and read_emg3d_survey, for the bytes of a .npz or .json file.
 Content parse_emg3d(const std::string& name, const std::string& bytes, std::size_t memory = 0);
 Emg3dSurvey parse_emg3d_survey(const std::string& name, const std::string& bytes, std::size_t memory = 0);
 

@@ -83,7 +83,7 @@ class Config {
   /// A number that may be absent or the text "none".
   std::optional<double> optional_number(std::string_view key,
                                         Quantity quantity = Quantity::dimensionless) const;
-  /// As number(), but throws InputError unless the number is above zero.
+  /// Like number(), but throws InputError unless the number is above zero.
   double positive(std::string_view key, Quantity quantity = Quantity::dimensionless) const;
   /// A whole number from `least` to `most`.
   std::uint64_t count(std::string_view key, std::uint64_t least = 0,
@@ -109,7 +109,7 @@ class Config {
 
   /// A path; relative ones start from the folder of the job file.
   std::filesystem::path path(std::string_view key) const;
-  /// As path(), but throws InputError unless the file exists.
+  /// Like path(), but throws InputError unless the file exists.
   std::filesystem::path input_file(std::string_view key) const;
   std::optional<std::filesystem::path> optional_input_file(std::string_view key) const;
   /// The files that the key names: one file, a list of files, all files of a folder, or those that match a

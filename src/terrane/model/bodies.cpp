@@ -186,7 +186,8 @@ class Painter {
   template <class Span, class Contains, class Use>
   void convex_rows(double north_reach, double up_reach, const std::array<double, 3>& centre, const Span& span,
                    const Contains& contains, const Use& use) const {
-    // One centre more on either side, because the half-widths are rounded and contains() decides exactly.
+    // The range has one centre more on either side, because the half-widths are rounded and contains()
+    // decides exactly.
     auto planes = within(up_, centre[2] - up_reach, centre[2] + up_reach),
          north = within(north_, centre[1] - north_reach, centre[1] + north_reach);
     planes.begin -= planes.begin > 0;

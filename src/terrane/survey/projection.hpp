@@ -26,7 +26,7 @@ class Projection {
   /// projected system. Throws InputError if PROJ does not know it or it is not a projected system.
   explicit Projection(const std::string& definition);
 
-  /// As the constructor, but the definition "utm" means the UTM zone of the mean of the points.  longitude,
+  /// Like the constructor, but the definition "utm" means the UTM zone of the mean of the points.  longitude,
   /// latitude [n] degrees
   static Projection for_points(const std::string& definition, std::span<const double> longitude,
                                std::span<const double> latitude);

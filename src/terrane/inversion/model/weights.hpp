@@ -31,7 +31,8 @@ double fit_z0(const TensorMesh& mesh, std::span<const std::uint32_t> active, std
               double easting, double northing, double exponent, std::span<const double> ground = {});
 
 /// w = { Σ_stations [ (1/V) ∫ dv/(R+R₀)^a ]² }^¼, V: volume of the cell; R: distance from the station; R₀: a
-/// quarter of the smallest cell width; a: exponent. Computed with 8 Gauss points per cell, 64 near a station.
+/// quarter of the smallest cell width; a: exponent. The integrals are computed with 8 Gauss points per cell,
+/// 64 near a station.
 std::vector<double> distance_weights(const TensorMesh& mesh, std::span<const std::uint32_t> active,
                                      const Points& stations, double exponent, int threads = 0);
 

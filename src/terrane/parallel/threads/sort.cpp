@@ -31,7 +31,7 @@ class DigitSort {
   void sort() {
     const auto differ = count_ < 2 ? 0 : differing_bits();
     if (differ == 0) return;
-    // Not filled with zeros, so that each thread is the first to touch its pages.
+    // The memory is not filled with zeros, so that each thread is the first to touch its pages.
     const auto other_keys = std::make_unique_for_overwrite<std::uint64_t[]>(count_);
     const auto other_values = std::make_unique_for_overwrite<std::uint32_t[]>(count_);
     const auto given = from_;

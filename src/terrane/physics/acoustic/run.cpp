@@ -439,7 +439,7 @@ double bytes_of_receivers(const Problem& problem, const Settings& settings, cons
     weights += static_cast<double>(receivers) * weights_of_one;
   }
   double bytes = traces * steps * e + weights * e + rows * sizeof(ReceiverRow);
-  // With passes, also the sums of each receiver's rows.
+  // With passes over several steps, the sums of each receiver's rows are stored, too.
   const double at_once =
       device.kind == Device::Kind::cpu ? static_cast<double>(most_steps_at_once(problem)) : 1;
   if (at_once > 1) bytes += rows * (at_once * e + 2 * sizeof(Index));

@@ -676,8 +676,9 @@ constexpr const char* to_see_the_error =
     "sides are boundary = \"pml\" and faces lie at interfaces, seismograms differ by about "
     "six times the error; with other sides move these outwards and take smaller elements.";
 
-/// Bytes per element of a rank's part: of the Part on the host; in addition while it is made (placing); and
-/// of the Field on the host or on a device.  number: bytes per number; ordered: whether sums need an order
+/// Bytes per element of a rank's part. part: of the Part on the host; placing: in addition, while the Part is
+/// made; field_of_host, field_of_device: of the Field on the host or on a device.  number: bytes per number;
+/// ordered: whether sums need an order
 struct BytesOfElement {
   double part, placing, field_of_host, field_of_device;
 

@@ -88,7 +88,7 @@ class Simulation final : public RefinedSimulation<Simulation, Found> {
  public:
   /// medium: properties of the cells, [up, north, east].  Throws ShapeError, InputError.
   Simulation(TensorMesh mesh, Medium medium, Electrodes electrodes, Settings settings);
-  /// From the job tables [mesh], [model], [survey] and [simulation].
+  /// Makes the simulation from the job tables [mesh], [model], [survey] and [simulation].
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
   /// instead: replaces the planned mesh; null: the planned mesh is used
   static std::unique_ptr<Simulation> from_job_on(const Config& job, const Runtime& runtime,

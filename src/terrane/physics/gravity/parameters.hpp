@@ -47,7 +47,7 @@ struct Parameters {
   ChannelSet channels{Channel::g_u};
   /// Relative error allowed, norm-wise: of the potential V, the vector |g| and the tensor ‖Γ‖ separately.
   /// Direct method: relative to the field of each prism-station pair; lattice, tree and fmm: relative to the
-  /// largest value over the survey. From best_accuracy to loosest_accuracy.
+  /// largest value over the survey. It lies between best_accuracy and loosest_accuracy.
   double accuracy = default_accuracy;
   Method method = Method::automatic;
   Partition partition = Partition::automatic;

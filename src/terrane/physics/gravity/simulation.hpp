@@ -55,7 +55,7 @@ class Simulation final : public SimulationOf<> {
   /// Uses the model's density. Throws InputError: the model has none; the survey lacks a column that a
   /// requested reduction needs.
   Simulation(EarthModel model, Survey survey, Settings settings, MemoryBudget memory = {});
-  /// From the tables [mesh], [model], [survey] and [simulation].
+  /// Makes the simulation from the job tables [mesh], [model], [survey] and [simulation].
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
 
   Result outline() const override;

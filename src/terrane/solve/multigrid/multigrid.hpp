@@ -73,7 +73,8 @@ struct Beginning {
   }
 };
 
-/// As Beginning, but without the first step of the smoother, which the passes over a level compute on a CPU.
+/// Like Beginning, but without the first step of the smoother, which the passes over a level compute on a
+/// CPU.
 template <class V>
 struct RightHandSide {
   typename Values<V>::Out b;

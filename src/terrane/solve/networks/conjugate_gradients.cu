@@ -152,7 +152,7 @@ struct WeightedSquare {
     return left * stored_product(d(k, j, i), left);
   }
 };
-/// As Advance, but returns the point's r² and r z, where z = d r and d = 1/diag(A).
+/// Like Advance, but returns the point's r² and r z, where z = d r and d = 1/diag(A).
 struct AdvanceWeighted {
   Advance advance;
   GridView<const double> d;

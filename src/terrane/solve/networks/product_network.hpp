@@ -40,7 +40,7 @@ struct ProductView {
                    high * wide * (along[east](i) + along[east](i + 1)));
     return Values<V>::divided(value, sum, shift == T(0) ? T(0) : shift * storage(k, j, i));
   }
-  /// As in NetworkView: the coefficients of A at a point; here with the factors m of the three axes.
+  /// The coefficients of A at a point, as in NetworkView, but with the factors m of the three axes.
   struct Coefficients {
     T high, wide, deep, below, above, south, to_north, west, to_east, held;
   };

@@ -289,7 +289,7 @@ class DensityWalk {
       : planes_(planes), g_(planes.g), tile_(planes.tile), box_(box) {
     const Index here = planes.k0 * g_.stride[0] + j_ * g_.stride[1] + i_;
 #pragma unroll
-    for (int r = 0; r < R; ++r) {  // also for nodes beside the box, whose fluxes are read by nodes of the box
+    for (int r = 0; r < R; ++r) {  // includes nodes beside the box, whose fluxes are read by nodes of the box
       reads_[r] = Inside(j_ + r < box.last[1] + M, i_, box.grown(2, M, M)).any;
       any_[r] = inside(r).any, all_[r] = inside(r).all;
     }
@@ -525,8 +525,9 @@ class DensityWalk {
   bool any_[R], all_[R];  ///< whether the block contains any, or all, of a row's four nodes
   const float* ahead_;    ///< p of the first row's nodes, 2M planes after plane n
   float* next_;           ///< p⁺ of these nodes
-  /// Along the axis up: D⁺p and D⁻ of fluxes, summed over the planes already read; p of the next plane, which
-  /// is being loaded; ρ/2 in the plane above the last flux. In plane n: p, and D⁻ of the fluxes along up.
+  /// Values along the axis up: D⁺p and D⁻ of fluxes, summed over the planes already read; p of the next
+  /// plane, which is being loaded; ρ/2 in the plane above the last flux. In plane n: p, and D⁻ of the fluxes
+  /// along up.
   DifferencesOnTheWay<M> differences_[R], divergences_[R];
   Four next_p_[R]{}, half_density_[R]{}, p_[R], on_up_[R];
   Four to_north_[R], to_east_[R];  ///< fluxes of plane n

@@ -152,9 +152,9 @@ inline int longest_row(const StepArguments<float>& g) {
   return std::max(row_of_layer(g, 0), row_of_layer(g, 1));
 }
 
-/// Shared memory of a block, bytes: its tile, and ψ and ζ of an absorbing layer along east with `row` nodes
-/// per row. 128 bytes are added, because boxes are loaded to addresses that are multiples of 128 bytes, and a
-/// block's memory may begin at others.
+/// Shared memory of a block, bytes: for its tile, and for ψ and ζ of an absorbing layer along east with `row`
+/// nodes per row. 128 bytes are added, because boxes are loaded to addresses that are multiples of 128 bytes,
+/// and a block's memory may begin at others.
 template <Equation equation, int M>
 constexpr int block_bytes(int row = 0) {
   using Shape = Tile<equation, M>;
@@ -208,7 +208,7 @@ __device__ __forceinline__ void bring_box([[maybe_unused]] int height, [[maybe_u
 #endif
 }
 
-/// As bring_box(), for a box whose size is known at compile time.
+/// Like bring_box(), for a box whose size is known at compile time.
 template <int height, int width, Stays stays = Stays::normally, class Held>
 __device__ __forceinline__ void bring(float* to, const CUtensorMap& map, const float* field, const Held& g,
                                       Index k, Index j, Index i, std::uint64_t* full) {
@@ -808,7 +808,7 @@ __global__ void __launch_bounds__(Tile<equation, M>::threads, M <= 4 && !sponge 
   else walk<nothing, false>(on_their_way, inside, reached, j, i);
 }
 
-/// As step_tiles(), for a box that no absorbing layer and no sponge affects. This kernel needs 76 registers
+/// Like step_tiles(), for a box that no absorbing layer and no sponge affects. This kernel needs 76 registers
 /// instead of 128, so the compiler is asked for up to three blocks per multiprocessor, and a block determines
 /// its nodes in less time.
 template <Equation equation, int M>

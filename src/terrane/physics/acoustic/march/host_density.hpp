@@ -127,8 +127,8 @@ class DensityTile {
                           nodes, out);
   }
 
-  /// Fluxes to the east of the row's nodes, and of the nodes beside the row that differences read; with ψ in
-  /// absorbing layers.
+  /// Computes the fluxes to the east of the row's nodes and of those nodes beside the row that differences
+  /// read. In absorbing layers the fluxes contain ψ.
   void fluxes_east(Index k, Index j) {
     const Index from = box_.first[2] - M, nodes = width_ + 2 * M - 1;
     const Index here = k * g_.stride[0] + j * g_.stride[1];

@@ -77,7 +77,7 @@ class Sources {
   void put_into_kernel(Stream& stream, View<const T, 3> p, View<const T, 3> q, View<T, 3> kernel,
                        T per_square, const Clock& clock) const;
   double bytes() const;  ///< bytes of all arrays on the device
-  /// As put(), on the calling thread of the CPU, at the nodes whose offsets lie in [from, to).
+  /// Like put(), on the calling thread of the CPU, at the nodes whose offsets lie in [from, to).
   void put_between(const StepArguments<T>& arguments, const Moment& moment, Index from, Index to) const;
 
  private:

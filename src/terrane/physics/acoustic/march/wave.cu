@@ -263,7 +263,7 @@ void Wave<T>::advance(Stream& stream, const Work& edges, const Work& inner, cons
   for (const auto& field : next) mirror(stream, field);
 }
 
-/// As advance(), for ranks that write into neighbours' fields: one launch for all nodes; values are
+/// Like advance(), for ranks that write into neighbours' fields: one launch for all nodes; values are
 /// transferred to the neighbours while other nodes are computed. A rank begins the next step only after its
 /// neighbours have finished this one, so that no rank still reads the p⁻ that is overwritten.
 template <class T>

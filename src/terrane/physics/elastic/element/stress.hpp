@@ -17,7 +17,7 @@ TERRANE_FN void isotropic_stress(const V (&g)[3][3], const V& lambda, const V& m
   stress[5] = mu * (g[0][1] + g[1][0]);
 }
 
-/// As isotropic_stress(), from 21 constants. constant(n): the n-th of the upper triangle, row by row: C11 …
+/// Like isotropic_stress(), from 21 constants. constant(n): the n-th of the upper triangle, row by row: C11 …
 /// C16, C22 … C26, …, C66. scale: factor of the strain.
 template <class V, class Constant>
 TERRANE_FN void anisotropic_stress(const V (&g)[3][3], const V& scale, const Constant& constant,

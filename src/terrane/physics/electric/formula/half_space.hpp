@@ -67,7 +67,7 @@ inline std::array<double, 3> half_space_field(const Point& source, const Point& 
   return e;
 }
 
-/// As half_space_potential(), for a conductivity that differs by axis.  stretch: stretch_of() the
+/// Like half_space_potential(), for a conductivity that differs by axis.  stretch: stretch_of() the
 /// conductivities; conductivity: their geometric mean
 inline double half_space_potential(const Point& source, const Point& p, double surface,
                                    const Stretch& stretch, double conductivity) {

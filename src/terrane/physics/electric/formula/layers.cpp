@@ -85,7 +85,7 @@ struct Piece {
   T height{}, c{};
 };
 
-/// At one λ: F on all levels, and `down`, the downward current density of the potential with this F.
+/// Values at one λ: F on all levels, and `down`, the downward current density of the potential with this F.
 template <class T>
 struct Kernel {
   std::vector<T> below, above, f, down;

@@ -89,7 +89,7 @@ struct Primary {
     const auto one = own.mean(), other = contact->beyond.mean();
     return (one - other) / (one + other);
   }
-  /// φ of 1 A from an electrode, V; infinite at the electrode. Not for layers: see PrimaryPotential.
+  /// φ of 1 A from an electrode, V; infinite at the electrode. Layers are not included: see PrimaryPotential.
   /// surface: height of the ground
   std::complex<double> potential(const Point& source, const Point& p, double surface) const;
   /// E = −∇φ of potential(), along easting, northing, up, V/m.

@@ -77,8 +77,8 @@ struct Metric {
 };
 
 /// The relative error of the charges of E: ‖Gᵀ(b − iωμ₀ sV x)‖ divided by the root of the sum of squares of
-/// its terms. Over all nodes, over nodes in the earth, and over nodes in air (no adjacent edge above 1e-6
-/// S/m).
+/// its terms. The values are for all nodes, for nodes in the earth, and for nodes in air (no adjacent edge
+/// above 1e-6 S/m).
 struct Charges {
   double everywhere = 0, earth = 0, air = 0;
 };

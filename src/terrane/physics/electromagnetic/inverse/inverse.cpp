@@ -732,7 +732,8 @@ double FieldData::expected_seconds(const Runtime& runtime) {
       continue;
     }
     const std::size_t row = place / (frequencies * receivers) / 2, f = place / receivers % frequencies;
-    for (const std::size_t component : {row == 2 ? 4 : row, std::size_t{2}, std::size_t{3}})  // also H_e, H_n
+    // The component of this row, H_e and H_n.
+    for (const std::size_t component : {row == 2 ? 4 : row, std::size_t{2}, std::size_t{3}})
       sent.insert({f, component * receivers + place % receivers});
   }
   const double solves = static_cast<double>(earth().solves()),

@@ -134,7 +134,7 @@ Shape shape(const Axes& axes, int a, Index cell, double x, bool cubic) {
   return made;
 }
 
-/// Along which axes node functions are cubic instead of linear.
+/// The axes along which node functions are cubic instead of linear.
 struct Cubic {
   bool upright = false, across = false;
   bool along(std::size_t axis) const { return axis == up ? upright : across; }
@@ -419,7 +419,7 @@ bool ground_rises(const Axes& axes, const std::vector<double>& sigma, const std:
 }
 
 /// For a receiver on or in uneven ground, near cells that the surface cuts: the level from which downwards
-/// all cells around it are entirely rock. Else empty.
+/// all cells around it are entirely rock. Empty for other receivers.
 std::optional<Index> whole_ground(const Axes& axes, const Conductivity& conductivity,
                                   const std::array<Index, 3>& cell, double height) {
   constexpr double even = 0.2, of_a_cell = 0.25;
@@ -450,8 +450,8 @@ std::optional<Index> whole_ground(const Axes& axes, const Conductivity& conducti
   return std::min(whole, cell[up] + 1);
 }
 
-/// Like points_around(), but for E in ground that is entirely rock: from two levels, that of the cell and the
-/// one below; across no farther than cells are rock on all sides.
+/// Like points_around(), but for E in ground that is entirely rock: uses two levels, that of the cell and the
+/// one below, and reaches no farther across than cells are rock on all sides.
 std::vector<Point> points_in_ground(const Axes& axes, const Conductivity& conductivity,
                                     const std::array<Index, 3>& cell, const std::array<double, 3>& x,
                                     int along) {

@@ -25,9 +25,9 @@ struct MergedPrisms {
 };
 
 /// Joins neighbours along the axis that leaves the fewest prisms, then the bars along the other axes as long
-/// as that helps. Prisms that overlap stay as they are. Same result for any number of threads. Work and
-/// memory: proportional to the number of prisms.  Throws UnsupportedError: more than 4294967294 prisms;
-/// Cancelled.
+/// as that helps. Prisms that overlap stay as they are. The result is the same for any number of threads.
+/// Work and memory are proportional to the number of prisms.  Throws UnsupportedError: more than 4294967294
+/// prisms; Cancelled.
 MergedPrisms merge(const Prisms& prisms, int threads = 0, Progress* progress = nullptr);
 
 /// Estimates from a sample, in about a millisecond, which fraction of prisms would merge: those that would

@@ -117,8 +117,8 @@ class Fmm final : public Summation {
   int added() const noexcept { return added_; }
   /// The clusters with which every box interacts; `open` is left empty.
   std::vector<Served> served(Progress& progress);
-  /// As served(progress), for the boxes of all parts that contain one of the tiles first .. last − 1, and for
-  /// the boxes around these parts; the lists of other boxes are empty.
+  /// Like served(progress), for the boxes of all parts that contain one of the tiles first .. last − 1, and
+  /// for the boxes around these parts; the lists of other boxes are empty.
   std::vector<Served> served(std::size_t first, std::size_t last, Progress& progress);
   /// Computes the sizes, bounds and tolerances of clusters and boxes, unless this is done already.
   void prepare(Progress& progress);

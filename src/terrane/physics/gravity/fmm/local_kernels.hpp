@@ -238,8 +238,8 @@ struct LocalRows {
   }
 };
 
-/// In place: row[m][a] = Σ_i w_i row[m + i][a + step · i], step: 1 along x and 0 along y. From the lowest
-/// degree up, so that the numbers read are not yet changed.
+/// Replaces in place: row[m][a] = Σ_i w_i row[m + i][a + step · i], step: 1 along x and 0 along y. The loop
+/// goes from the lowest degree up, so that the numbers read are not yet changed.
 void shift_along(double (&row)[local_rows][local_rows], int top, const double* w, int step) {
   for (int m = 0; m <= top; ++m) {
     double* const to = row[m];
@@ -250,7 +250,7 @@ void shift_along(double (&row)[local_rows][local_rows], int top, const double* w
   }
 }
 
-/// In place: ∂z² = −∂x² − ∂y², from the lowest degree up; the last two degrees become 0.
+/// Applies ∂z² = −∂x² − ∂y² in place, from the lowest degree up; the last two degrees become 0.
 void apply_second_derivative(double (&row)[local_rows][local_rows], int top) {
   for (int m = 0; m <= top; ++m)
     for (int a = 0; a <= m; ++a) row[m][a] = m + 2 <= top ? -(row[m + 2][a + 2] + row[m + 2][a]) : 0.0;

@@ -102,7 +102,7 @@ TERRANE_FN Quantities<T> edge_face(const RelativePrism<T>& p) {
 }
 
 /// g_u alone, with 2 angles and 4 logarithms: the logarithms of two opposite edges are computed as that of
-/// one ratio. Not for stations that touch the prism.
+/// one ratio. The form does not hold for stations that touch the prism.
 template <class T>
 TERRANE_FN T edge_face_g_u(const RelativePrism<T>& p) {
   const CornerDistances<T> corner(p);

@@ -1,4 +1,4 @@
-// Made by tools/generate_multipole_tables.py, which says what the numbers are. Do not edit.
+// Tables made by tools/generate_multipole_tables.py, which says what the numbers are. Do not edit.
 #pragma once
 
 namespace terrane::gravity::tables {

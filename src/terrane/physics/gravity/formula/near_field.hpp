@@ -20,7 +20,8 @@ TERRANE_FN RelativePrism<T> relative_to(const Prism& p, double x, double y, doub
 
 /// The ten quantities of a prism at a point, for unit density and G = 1. Stretched prisms are computed in
 /// extended precision; the most stretched are halved along their longest side until each piece is either far
-/// enough for the stable form or compact enough for the near form. On the surface: see EdgeFraction.
+/// enough for the stable form or compact enough for the near form. EdgeFraction describes points on the
+/// surface.
 Quantities<double> field_of_prism(const Prism& prism, double x, double y, double z,
                                   const Switching& switching);
 

@@ -41,7 +41,7 @@ class LatticeOperator {
   std::size_t parts() const { return plan_->parts(); }
   Summation::Part part(std::size_t index) const { return plan_->part(index); }
 
-  /// As Summation::sum, for these densities [prisms] kg/m³. Parts of one group that are requested together
+  /// Like Summation::sum, for these densities [prisms] kg/m³. Parts of one group that are requested together
   /// share the transforms of the densities. Throws ShapeError, Cancelled.
   void sum(std::span<const double> density, std::size_t first, std::size_t last, int threads,
            const Summation::Take& take, Progress& progress);

@@ -1,12 +1,13 @@
 // Each thread computes one entry of the tables of K. The few cells so close that the stable form is not
 // accurate enough are computed on the host (near_field.hpp), which has extended precision.
 //
-// Limited by memory traffic. For an array of N doubles it is, in bytes per layer and channel: 8 N to clear
-// the array, 8 N to fill it, 32 N to transform it in two passes at best, 16 N to multiply it by the transform
-// of the densities and add it. The densities of a layer need 40 N more. 1e8 prisms (100 layers of 1000 ×
-// 1000) at 1e6 stations, nine channels by FFT, N = 4.0e6: 0.25 TB, 0.06 s at 4270 GB/s; and 1.2 GB of
-// densities and cell indices across the bus, 0.03 s at 50 GB/s. Tables of K need little: 4e8 entries of 222
-// instructions take 0.006 s, and a quarter of that if stations are at centres or corners.
+// The sum is limited by memory traffic. For an array of N doubles the traffic is, in bytes per layer and
+// channel: 8 N to clear the array, 8 N to fill it, 32 N to transform it in two passes at best, 16 N to
+// multiply it by the transform of the densities and add it. The densities of a layer need 40 N more. 1e8
+// prisms (100 layers of 1000 × 1000) at 1e6 stations, nine channels by FFT, N = 4.0e6: 0.25 TB, 0.06 s at
+// 4270 GB/s; and 1.2 GB of densities and cell indices across the bus, 0.03 s at 50 GB/s. Tables of K need
+// little: 4e8 entries of 222 instructions take 0.006 s, and a quarter of that if stations are at centres or
+// corners.
 #include <algorithm>
 #include <cmath>
 #include <memory>

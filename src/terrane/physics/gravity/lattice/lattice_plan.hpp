@@ -58,14 +58,14 @@ std::optional<Lattice> recognise_lattice(const Prisms& prisms, const Stations& s
                                          int threads = 0);
 
 /// Lags s − c of stations and cells along one axis: from low − (cells − 1) to high, with low and high the
-/// lowest and highest cell of the stations. Also their indices in an array that wraps around, and the
-/// distances at which the table of K must be computed.
+/// lowest and highest cell of the stations. Lags also have indices in an array that wraps
+/// around, and distances at which the table of K must be computed.
 struct Lags {
   long low;           ///< lowest cell of the stations: the lag at index 0
   long first, count;  ///< first lag, number of lags
   std::size_t size;   ///< length of the array: count, rounded up to a good length for FFTs
-  /// Of the distances x(l) of lags l: 0 none; 1 x(−l) = −x(l), stations at centres of cells; 2 x(1 − l) =
-  /// −x(l), stations at faces.
+  /// Symmetry of the distances x(l) of lags l. 0: none; 1: x(−l) = −x(l), stations at centres of cells; 2:
+  /// x(1 − l) = −x(l), stations at faces.
   int symmetry;
   double offset;              ///< offset of the stations from the centres of cells, in cells
   std::size_t distances = 0;  ///< number of distances in the table
@@ -151,7 +151,7 @@ class LatticePlan {
   std::size_t parts() const { return parts_.size(); }
   Summation::Part part(std::size_t index) const;
 
-  /// As Summation::sum, for these densities [prisms] kg/m³. Parts of one group that are requested together
+  /// Like Summation::sum, for these densities [prisms] kg/m³. Parts of one group that are requested together
   /// need one call of convolve(). Throws Cancelled.
   void sum(Convolver& convolver, std::span<const double> density, std::size_t first, std::size_t last,
            int threads, const Summation::Take& take, Progress& progress) const;

@@ -1,7 +1,7 @@
-// Limited by memory traffic. For an array of N doubles it is, in bytes per layer of G: 8 N to clear the
-// array, 8 N to fill it, 32 N to transform it, 16 N to multiply it by the spectrum; and the same per layer of
-// Gᵀ. Models and data cross the bus once. 1e7 cells in 100 layers at 1e5 stations, N = 4.1e5: 2.6 GB, 0.6 ms
-// at 4270 GB/s; 80 MB of a model across the bus, 2 to 8 ms.
+// Products are limited by memory traffic. For an array of N doubles the traffic is, in bytes per layer of G:
+// 8 N to clear the array, 8 N to fill it, 32 N to transform it, 16 N to multiply it by the spectrum; and the
+// same per layer of Gᵀ. Models and data cross the bus once. 1e7 cells in 100 layers at 1e5 stations, N
+// = 4.1e5: 2.6 GB, 0.6 ms at 4270 GB/s; 80 MB of a model across the bus, 2 to 8 ms.
 #include <algorithm>
 #include <memory>
 #include <vector>

@@ -3,8 +3,8 @@
 // depends on the pair alone, so that they are transposes to rounding. Pairs inside, on and close to stretched
 // cells are few; the host computes them once, in extended precision, and adds them to every product.
 //
-// Limited by FP64 instructions, 60 to 220 per pair (tiles/device_kernels.hpp); only 7 doubles are read for 32
-// pairs.
+// Products are limited by FP64 instructions, 60 to 220 per pair (tiles/device_kernels.hpp); only 7 doubles
+// are read for 32 pairs.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

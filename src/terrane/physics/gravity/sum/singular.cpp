@@ -6,7 +6,7 @@
 namespace terrane::gravity {
 
 std::uint8_t octants_filled(const double (&x)[2], const double (&y)[2], const double (&z)[2]) {
-  // Along one axis: bit 0 the negative side, bit 1 the positive side.
+  // Sides along one axis: bit 0 stands for the negative side, bit 1 for the positive side.
   const auto sides = [](const double(&f)[2]) { return (f[0] < 0 ? 1 : 0) | (f[1] > 0 ? 2 : 0); };
   const int sx = sides(x), sy = sides(y), sz = sides(z);
   std::uint8_t octants = 0;

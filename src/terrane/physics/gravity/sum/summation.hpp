@@ -42,17 +42,17 @@ class Summation {
   /// Computes the parts first .. last − 1 and calls `take` once for each, in any order, from one thread at a
   /// time. Throws Cancelled.
   virtual void sum(std::size_t first, std::size_t last, const Take& take, Progress& progress) = 0;
-  /// As sum(), for the parts of several ranges.
+  /// Like sum(), for the parts of several ranges.
   virtual void sum_ranges(std::span<const Range> ranges, const Take& take, Progress& progress);
 };
 
 /// Copies the sums of one part to their stations and channels in `all`, the sums of all stations and
 /// channels.
 void scatter(const Summation::Part& part, const PartSums& sums, ChannelSet channels, PartSums& all);
-/// As scatter(), without the contacts. May run for several parts at the same time, because each value of
+/// Like scatter(), without the contacts. May run for several parts at the same time, because each value of
 /// `all` belongs to one part.
 void scatter_values(const Summation::Part& part, const PartSums& sums, ChannelSet channels, PartSums& all);
-/// As scatter_values(), from values [channels of the part][its stations].
+/// Like scatter_values(), from values [channels of the part][its stations].
 void scatter_values(const Summation::Part& part, std::span<const std::span<const double>> values,
                     ChannelSet channels, PartSums& all);
 

@@ -1,4 +1,5 @@
-// Limited by memory: 16 bytes read and 16 written for each coefficient of an expansion, once.
+// The kernel is limited by memory traffic: 16 bytes read and 16 written for each coefficient of an expansion,
+// once.
 #include <algorithm>
 #include <span>
 
@@ -36,7 +37,7 @@ struct ToHarmonics {
     ComplexNumber sum{0, 0};
     for (int a = 0; a <= degree; ++a) {
       const double value = from[a] * table[0].k[degree][a][j] * power;
-      switch ((degree - a) % 4) {  // times (−i)^b
+      switch ((degree - a) % 4) {  // multiplies the sum by (−i)^b
         case 0:
           sum.re += value;
           break;

@@ -34,7 +34,7 @@ void TileSums::stop_if_cancelled() const {
 }
 
 void TileSums::add_near() {
-  // Sorted by leaf, so that each leaf is loaded once for all its tiles of stations.
+  // Meetings are sorted by leaf, so that each leaf is loaded once for all its tiles of stations.
   std::stable_sort(meetings_.begin(), meetings_.end(),
                    [](const Meeting& a, const Meeting& b) { return a.leaf < b.leaf; });
   NearPairsOfTask near_pairs(switching_, tree_.receivers());

@@ -1,5 +1,5 @@
-// Limited by FP64 instructions: 13 (p + 3)² for an expansion of order p at a station; the tables of an
-// expansion (22 kB of shared memory at the highest order) are computed once for 32 stations.
+// The kernel is limited by FP64 instructions: 13 (p + 3)² for an expansion of order p at a station; the
+// tables of an expansion (22 kB of shared memory at the highest order) are computed once for 32 stations.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
