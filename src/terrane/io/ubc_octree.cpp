@@ -40,7 +40,7 @@ std::vector<double> octree_line(TextReader& in) {
 
 bool is_octree_number(double value) { return value == std::floor(value) && value >= 1; }
 
-/// The counts at the beginning of an octree file; {} if it is none.
+/// The counts at the beginning of an octree file; {} if the file is no octree file.
 struct OctreeHead {
   std::vector<double> cells;  ///< number of smallest cells along each axis
   double octree_cells = 0;

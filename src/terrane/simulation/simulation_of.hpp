@@ -88,7 +88,7 @@ class SimulationOf : public Simulation {
   /// Adds the expected time of the run to a plan. Throws MemoryError, as a run would, if there is too little
   /// memory.
   virtual void foresee(Plan& plan, const Choice& choice, const Runtime& runtime) const = 0;
-  /// Whether compute() includes the checks of foresee(), so that a run need not call this.
+  /// Whether compute() includes the checks of foresee(), so that a run need not call foresee().
   virtual bool plans_by_itself() const { return false; }
   /// Computes: returns the data set, and adds to the report and the attributes.
   virtual Dataset compute(Result& result, const Choice& choice, const Runtime& runtime) = 0;

@@ -264,7 +264,8 @@ double DenseDataSpace::discrepancy(double target) const {
   return std::exp(bisect(top - 40, top + 30, [&](double t) { return phi_d(std::exp(t)) - target; }));
 }
 
-/// The β that minimises worse(β): first on a grid of 400 values, then by golden section around the best.
+/// Finds the β that minimises worse(β): first on a grid of 400 values, then by golden section around the
+/// best.
 template <class Function>
 double DenseDataSpace::best(const Function& worse) const {
   const double top = std::log(lambda_.front()), low = top - 30;

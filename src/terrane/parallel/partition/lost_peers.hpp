@@ -15,8 +15,8 @@ void check_peers(const Comm& comm, Device device);
 /// recorded.
 void set_patience_with_peers(double seconds);
 /// For tests with more ranks than GPUs: if true, ranks that share a GPU exchange messages as if each had its
-/// own. The default is false; all ranks must pass the same. Their processes run on the GPU alternately, so a
-/// rank that waits wastes milliseconds.
+/// own. The default is false; all ranks must pass the same value. Their processes run on the GPU alternately,
+/// so a rank that waits wastes milliseconds.
 void let_peers_share_gpus(bool share);
 
 /// The memory of halos between the GPUs of a Comm, which takes tens of milliseconds to open, is kept as long

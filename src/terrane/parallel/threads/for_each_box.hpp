@@ -55,7 +55,7 @@ void run_row(const Kernel kernel, [[maybe_unused]] Index k, [[maybe_unused]] Ind
 }  // namespace detail
 
 /// Calls kernel(i), kernel(j, i) or kernel(k, j, i) for every point of the box; i is the last index. threads:
-/// as for thread_count(); results do not depend on this.
+/// as for thread_count(); results do not depend on the number.
 template <int N, class Kernel>
 void for_each(const IndexBox<N>& box, int threads, const Kernel& kernel) {
   if (box.empty()) return;

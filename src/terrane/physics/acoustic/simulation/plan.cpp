@@ -142,7 +142,8 @@ double sweeps_of(const Settings& settings) {
   return (settings.data->empty() ? 4 : 2) + (once ? 0 : 1);
 }
 
-/// Describes the number of steps in each pass over memory on a CPU, or the reason why it is one.
+/// Describes the number of steps in each pass over memory on a CPU, or the reason why each pass computes a
+/// single step.
 void describe_passes(RunFacts& facts, const Passes& passes, const Problem& problem, const Settings& settings,
                      bool others) {
   const bool images_one_by_one =

@@ -371,7 +371,8 @@ void Builder::find_ranges() {
 }
 
 /// Lists the contributions to each point that several elements may share, in the order of elements. A
-/// contribution is index of the element in near_ · each_ + point here; exchange_lists() converts it.
+/// contribution is a number here: index of the element in near_ · each_ + index of the point in the element;
+/// exchange_lists() converts the numbers.
 void Builder::list_contributions() {
   if (near_.size() * each_ >= UINT32_MAX)
     throw InputError("elastic: mesh", "a rank's part has more than four thousand million points of elements",

@@ -2,8 +2,8 @@
 // the continental version published by its authors as a table; with Q_mu of ak135-f (Montagner & Kennett
 // 1996, Geophysical Journal International 125, 229). There is no bulk attenuation: the other column of Q in
 // ak135-f, called Q_kappa in some copies of the table, is Q_P = 3/4 (vP/vS)² Q_mu. The crust and lid of
-// ak135-f have other depths: here the whole crust has the Q of its crust, 599.99, and the ends of the lid at
-// 35 and 77.5 km have its Q at 43 and 80 km.
+// ak135-f have other depths: here the whole crust has the Q of the crust of ak135-f, 599.99, and the ends of
+// the lid at 35 and 77.5 km have the Q of ak135-f at 43 and 80 km.
 #pragma once
 
 namespace terrane::elastic {

@@ -37,7 +37,7 @@ struct ParFileKey {
   KeyEffect effect;
   std::string_view neutral = {};  ///< value with which the key has no effect
   std::string_view text = {};     ///< text of notes and errors
-  /// The subject of the key: if the job itself describes this, the key has no effect.
+  /// The subject of the key: if the job itself describes this subject, the key has no effect.
   enum class About { run, sources, medium } about = About::run;
 };
 std::span<const ParFileKey> par_file_keys();

@@ -38,7 +38,7 @@ std::array<int, 4> pattern(ArrayKind kind, int n) {
 
 std::vector<Point> ElectrodeLine::points() const {
   const double radians = azimuth * std::numbers::pi / 180;
-  const auto exact = [](double part) { return std::abs(part) < 1e-15 ? 0 : part; };  // cos 90° = 0
+  const auto exact = [](double part) { return std::abs(part) < 1e-15 ? 0 : part; };  // gives cos 90° = 0
   const double east = exact(std::sin(radians)), north = exact(std::cos(radians));
   std::vector<Point> all;
   for (std::size_t n = 0; n < count; ++n) {

@@ -50,7 +50,7 @@ class Sources {
   }
   /// Loads the prisms first .. last − 1 of the order, at most tile_size; origin: a point near them.
   void load(std::size_t first, std::size_t last, const double (&origin)[3], PrismTile& tile) const;
-  /// Loads prism n of the caller alone. Its centre becomes the origin and is returned.
+  /// Loads a single prism; n is the caller's number of it. Its centre becomes the origin and is returned.
   std::array<double, 3> load_one(std::size_t n, PrismTile& tile) const;
 
  private:
