@@ -38,7 +38,7 @@ struct File {
   std::string info;                 ///< lines of >INFO, in small letters
   std::vector<Channel> channels;
   std::vector<std::string> order;       ///< names of the channels of spectra, in order
-  std::map<std::string, Block> blocks;  ///< by name: "freq", "zxyr", "zxy.var"
+  std::map<std::string, Block> blocks;  ///< blocks by name: "freq", "zxyr", "zxy.var"
   std::vector<Block> spectra;
 };
 

@@ -23,8 +23,8 @@ struct Emg3dSource {
   bool wire = true;  ///< false: a point dipole
   std::vector<std::array<double, 3>>
       points;                      ///< east, north, up, m: corners of the wire, or position of the dipole
-  std::array<double, 3> moment{};  ///< of a dipole: A m east, north, up
-  double current = 1;              ///< of a wire: A
+  std::array<double, 3> moment{};  ///< moment of a dipole: A m east, north, up
+  double current = 1;              ///< current of a wire: A
 };
 struct Emg3dSurvey {
   std::vector<Emg3dSource> sources;

@@ -60,7 +60,7 @@ class TiffBytes {
   }
   static int close(thandle_t) { return 0; }
   static toff_t size(thandle_t self) { return static_cast<TiffBytes*>(self)->bytes_.size(); }
-  /// No memory mapping: libtiff then uses read(), which checks the size of the file.
+  /// There is no memory mapping: libtiff then uses read(), which checks the size of the file.
   static int map(thandle_t, void**, toff_t*) { return 0; }
   static void unmap(thandle_t, void*, toff_t) {}
 

@@ -31,7 +31,7 @@ class RsfHeader {
       text.remove_prefix(begin);
       const auto stop = text.find_first_of("= \t\r\n");
       if (stop == std::string_view::npos ||
-          text[stop] != '=') {  // not key=value: a word of the file's history
+          text[stop] != '=') {  // the text is not key=value but a word of the file's history
         text.remove_prefix(std::min(stop, text.size()));
         continue;
       }

@@ -24,7 +24,7 @@ struct Contents;  // contents.hpp
 /// the text of error messages, the template of `terrane new` and the reference.
 struct Key {
   std::string_view name;
-  std::string_view type;      ///< as readers see it: "length", "list of 6 lengths", "text"
+  std::string_view type;      ///< the type as readers see it: "length", "list of 6 lengths", "text"
   std::string_view fallback;  ///< default as TOML text; "" if the key is required, "none" if it may be absent
   std::string_view help;      ///< one sentence
   std::string_view example = {};  ///< TOML text for the template of `terrane new`

@@ -18,7 +18,7 @@ struct WidthWish {
 };
 
 struct WidthAxis {
-  std::vector<WidthWish> wishes;    ///< at least one
+  std::vector<WidthWish> wishes;    ///< requested widths; at least one
   double low = 0, high = 1;         ///< the core, m
   double growth = 1.3;              ///< growth factor beyond the core, above 1
   double from = 0, to = 1;          ///< the walls, m: ends of the axis, not inside the core

@@ -664,7 +664,7 @@ EarthModel paint(const TensorMesh& mesh, const Description& earth, PaintReport* 
   auto bodies = earth.bodies;
   const bool first = !earth.background.empty();
   if (first) bodies.insert(bodies.begin(), {mesh.bounds(), earth.background, "background"});
-  if (earth.topography && !earth.air.empty()) {  // so that cells of air are stored
+  if (earth.topography && !earth.air.empty()) {  // a layer of air, whose cells are then stored
     const auto* level = std::get_if<double>(&*earth.topography);
     const double top = std::max(mesh.up().back(), level ? *level : -endless) + 1;
     bodies.push_back({Layer{continued(*earth.topography, mesh.bounds()), top}, earth.air, "air"});

@@ -33,7 +33,7 @@ namespace terrane {
 struct Description {
   std::vector<PropertyValue> background;  ///< properties of the ground where no cell or body gives them
   std::optional<EarthModel> cells;        ///< cells of a mesh read from a file; bodies are painted over them
-  std::vector<Body> bodies;               ///< in the order in which they are painted
+  std::vector<Body> bodies;               ///< bodies in the order in which they are painted
   OverlapRule rule = OverlapRule::replace;
   std::vector<Law> laws;              ///< compute further properties of the ground from its other properties
   std::optional<Surface> topography;  ///< height of the ground; outside a grid, the height at its edge
@@ -72,11 +72,11 @@ std::vector<bool> above_ground(const EarthModel& model, const Ground& ground);
 
 struct AverageOptions {
   std::size_t parts = 4;      ///< minimum number of parts of a cell along easting and northing
-  bool along_axes = false;    ///< in mixed cells, also compute conductivity_east, _north and _up
+  bool along_axes = false;    ///< whether to compute conductivity_east, _north and _up in mixed cells, too
   bool above_ground = false;  ///< the ground continues above the topography: for a physics that cuts cells at
                               ///< the surface itself
   int threads = 0;
-  bool of_layers_alone = false;  ///< with along_axes: only in cells whose media are layers
+  bool of_layers_alone = false;  ///< with along_axes: only for cells whose media are layers
 };
 
 /// Cell averages. report->cells: for each body, the number of cells that contain a part of it. Throws

@@ -139,7 +139,7 @@ template <class V>
 struct Values {
   using Real = V;
   template <class T>
-  using With = T;  ///< this type in another precision
+  using With = T;  ///< the same type in another precision
   static constexpr int numbers = 1;
   using In = GridView<const V>;
   using Out = GridView<V>;

@@ -29,7 +29,8 @@ struct Problem {
   std::vector<double> ground;  ///< fraction of each cell of the mesh below the ground; empty: all 1
   std::string ground_key;      ///< the key that gives the ground, "job.toml:14: model.topography"
   std::shared_ptr<const solve::LinearOperator> g;
-  std::shared_ptr<const Forward> forward;  ///< in place of g, if data depend non-linearly on the model
+  /// The physics that computes data in place of g, if data depend non-linearly on the model.
+  std::shared_ptr<const Forward> forward;
   std::vector<double> start;  ///< [active], with `forward`: the first model; empty: the reference
   std::vector<double> data;   ///< [rows] in the units of G m; NaN: no datum
   std::vector<double> sigma;  ///< [rows] standard deviations

@@ -196,7 +196,7 @@ void for_each_group([[maybe_unused]] Stream& stream, std::size_t groups, const K
 #if defined(__CUDACC__)
   if (stream.device().kind == Device::Kind::cuda) {
     detail::cuda::use(stream.device().index);
-    // Otherwise the driver reserves for the L1 cache memory that groups could use as shared memory.
+    // Otherwise the L1 cache would take memory that groups could use as shared memory.
     detail::cuda::check(
         cudaFuncSetAttribute(detail::run_groups<Kernel>, cudaFuncAttributePreferredSharedMemoryCarveout,
                              cudaSharedmemCarveoutMaxShared),

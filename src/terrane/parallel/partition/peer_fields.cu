@@ -63,8 +63,7 @@ class CudaPeerFields final : public PeerFields<T> {
   ~CudaPeerFields() override {
     if (cudaSetDevice(index_) == cudaSuccess) {
       if (std::uncaught_exceptions() > 0)
-        lost_->give_up();  // in stack unwinding, neighbours may never
-                           // answer
+        lost_->give_up();  // during stack unwinding neighbours may never answer
       cudaDeviceSynchronize();
       for (void* const memory : opened_) cudaIpcCloseMemHandle(memory);
     }

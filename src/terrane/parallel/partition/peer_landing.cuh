@@ -84,13 +84,11 @@ class PeerLanding {
   ~PeerLanding() {
     if (cudaSetDevice(index_) == cudaSuccess) {
       if (std::uncaught_exceptions() > 0)
-        lost_->give_up();  // in stack unwinding, other ranks may never
-                           // answer
+        lost_->give_up();  // during stack unwinding other ranks may never answer
       cudaDeviceSynchronize();
     }
     if (std::uncaught_exceptions() > 0)
-      return;  // in stack unwinding, other ranks may still write into this
-               // memory
+      return;  // during stack unwinding other ranks may still write into this memory
     meet_at_the_end(comm_);
     all_->give_back(memory_);
   }

@@ -28,8 +28,8 @@ inline constexpr unsigned warps_of_block = 8;
 inline constexpr unsigned warps_of_cell = 4, cells_of_block = warps_of_block / warps_of_cell;
 inline constexpr int rows_of_warp = block_rows / static_cast<int>(warps_of_cell);
 
-/// The number of thread blocks that a multiprocessor should hold, registers allowing: Kernel::blocks_at_once,
-/// if the kernel has that.
+/// The number of thread blocks that a multiprocessor should hold: Kernel::blocks_at_once if the kernel
+/// defines it, else 1.
 template <class Kernel>
 constexpr int blocks_at_once() {
   if constexpr (requires { Kernel::blocks_at_once; }) return Kernel::blocks_at_once;

@@ -106,7 +106,7 @@ class Helpers {
     withdraw(work);
   }
 
-  /// Never destroyed: threads that sleep when the process ends still use it.
+  /// The object is never destroyed: threads that sleep when the process ends still use it.
   static Helpers& all() {
     static const bool once = [] {
       current() = new Helpers;
@@ -199,7 +199,7 @@ bool team_stayed_behind() {
 }  // namespace
 
 void for_each(std::size_t count, int threads, const std::function<void(std::size_t)>& task) {
-  // No more threads than tasks: waking one takes longer than a small task itself.
+  // There are no more threads than tasks: waking one takes longer than a small task itself.
   const int team = static_cast<int>(std::clamp<std::size_t>(
       count, 1, static_cast<std::size_t>(std::min(thread_count(threads), omp_get_thread_limit()))));
   Work work(task, count, team - 1);

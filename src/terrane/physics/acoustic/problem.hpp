@@ -148,7 +148,7 @@ struct Problem {
   Grid grid;
   Equation equation = Equation::constant_density;
   std::vector<double> velocity;        ///< velocity at each node, m/s; VTI, TTI: along the axis of symmetry
-  std::vector<double> density;         ///< only for variable_density, kg/m³
+  std::vector<double> density;         ///< density at each node, kg/m³; only for variable_density
   std::vector<double> epsilon, delta;  ///< Thomsen's ε and δ, only for vti and tti
   std::vector<double> tilt, azimuth;   ///< direction of the axis of symmetry, only for tti, radians
   /// Boundaries [axis][below, above]; those of an axis with one node are not used.

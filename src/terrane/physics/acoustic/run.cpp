@@ -76,7 +76,7 @@ class Shots {
   std::string transport() const { return engine_.transport(); }
   const Passes& passes() const { return engine_.passes(); }
   /// Collective: computes shot n; the result is valid on rank 0.
-  /// pictures: on rank 0, the snapshots, if this is their shot; else null.
+  /// pictures: on rank 0 the snapshots, if they are of shot n; else null.
   ShotResult operator()(std::size_t n, Progress* progress, Pictures* pictures) {
     const Shot& shot = problem_.shots[n];
     const Watch watching{settings_.snapshots, [&](std::size_t at, std::span<const float> values) {
@@ -573,7 +573,7 @@ std::vector<KeepingChoice> choose_keeping(Settings& settings, const Problem& pro
     settings.kept_in = best->place;
     return choices;
   }
-  // No strategy fits: the plan reports how much memory is missing for this one.
+  // No strategy fits into memory or disk: the plan reports how much memory is missing for this one.
   if (wish.keeping == Keeping::automatic)
     settings.keeping = wish.kept_in == KeptIn::automatic ? Keeping::checkpoints : Keeping::boundary;
   const bool host = wish.kept_in == KeptIn::host && device.has_own_memory();

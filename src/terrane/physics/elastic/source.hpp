@@ -37,7 +37,7 @@ struct Course {
   Pulse pulse = Pulse::ricker;
   double width = 1;  ///< frequency, Hz, or duration, s, of the time function; for samples their interval, s
   double delay = 0;  ///< s
-  std::vector<double> samples;  ///< only for Pulse::samples
+  std::vector<double> samples;  ///< samples of the function; only for Pulse::samples
 
   template <class Self, class Field>
   static void fields(Self& c, Field& field) {

@@ -18,7 +18,7 @@ struct Load {
   double nodes = 0;        ///< number of nodes of the mesh
   bool complex = false;
   double bytes_of_rank = 0;  ///< bytes that every rank needs for the earth
-  int ranks_per_field = 0;   ///< as in Parameters
+  int ranks_per_field = 0;   ///< setting of the same name in Parameters
   double bytes_found = 0;    ///< bytes of the fields that a solve returns; 0 if it returns none
   double coarser = 1.5;      ///< points of all coarser multigrid levels, relative to nodes
 

@@ -52,8 +52,7 @@ ChannelSet channels_in_frame(const std::vector<std::string>& names, Frame frame)
     ChannelSet one;
     try {
       one = channels_from_names({name});
-    } catch (const InputError&) {  // not a name of Terrane's: either a name of the frame, or the next call
-                                   // throws
+    } catch (const InputError&) {  // not Terrane's name: it is the frame's, or the next call throws
       one = ChannelSet{channel_from_frame(name, frame, UnitSystem::geo).channel};
     }
     set = set | one;

@@ -641,7 +641,8 @@ struct Blocks {
     if (points > least_for_thread)
       team = static_cast<int>(std::min<Index>(thread_count(threads), points / least_for_thread));
     rows = std::min(box.size(1), (box.size(1) * box.size(2) + most_in_plane - 1) / most_in_plane);
-    // Twice as many blocks as threads, if that costs little, so that a slow thread delays the others less.
+    // There are twice as many blocks as threads, if that costs little, so that a slow thread delays the
+    // others less.
     const Index wanted = team == 1 ? 1 : (box.size(0) >= 2 * least_planes * team ? 2 : 1) * team;
     planes = std::clamp<Index>((wanted + rows - 1) / rows, 1, box.size(0));
     if (planes * rows < team) rows = std::min(box.size(1), (team + planes - 1) / planes);

@@ -171,7 +171,7 @@ std::vector<double> warped_frequencies(std::size_t padded, Dispersion direction)
   std::vector<double> warped;
   for (std::size_t k = 0; 2 * k <= padded; ++k) {
     const double w = 2 * pi * static_cast<double>(k) / static_cast<double>(padded);
-    if (direction == Dispersion::put_in) warped.push_back(2 * std::sin(w / 2));  // in units with Δt = 1
+    if (direction == Dispersion::put_in) warped.push_back(2 * std::sin(w / 2));  // frequency for Δt = 1
     else if (w < 2) warped.push_back(2 * std::asin(w / 2));
   }
   return warped;

@@ -13,9 +13,10 @@
 //                the image (random_walls.hpp)
 //   boundary     S n e bytes: from the last step on, the wave on the mesh is computed backwards, with stored
 //                values at the nodes around it. The leapfrog is reversible, so only rounding differs: 2e-6
-//                in single precision. Needs one field of the mesh in addition to the wave's: pⁿ⁺¹, which
+//                in single precision. One field of the mesh is needed in addition to the wave's: pⁿ⁺¹, which
 //                pⁿ⁻¹ overwrites. With a vertical axis p is stored on the sides along north and east, q
-//                below and above; with a tilted one both, 2M deep, and M × M along edges: four times as much
+//                below and above. With a tilted axis p and q are stored on all sides, 2M deep, and M × M
+//                along edges: four times as much
 //   boundary_compressed   these nodes in 16 bits, 2 or 3 bytes per node; the error of images is 1e-5
 //
 // Records of store, compressed and the boundary strategies are in memory, on the host or on a disk

@@ -38,7 +38,7 @@ struct HostKernelsOfEquation {
 };
 template <class T>
 struct HostKernelsOfNumber {
-  HostKernelsOfEquation<T> of[4];  ///< in the order of Equation
+  HostKernelsOfEquation<T> of[4];  ///< kernels in the order of Equation
 };
 
 struct HostKernelSet {

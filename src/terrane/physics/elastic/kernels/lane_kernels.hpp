@@ -146,7 +146,7 @@ void lane_forces(const LaneTables<T>& tables, const LaneWork<T>& work, std::size
   alignas(64) V u[components][most * most * most], z[components][most * most * most],
       x[components][most * most], y[components][most * most];
   V inertia[rheology == Rheology::matched ? 3 : 1]
-           [most * most];  // in matched layers: force `push` (matched.hpp) at the points of a plane
+           [most * most];  // in matched layers: added force `push` (matched.hpp) at the points of a plane
   const Contraction<T, N> derivative{tables.derivative, p}, transposed{tables.transposed, p};
   const T* const w = tables.w;
   for (std::size_t block = first; block < last; ++block) {

@@ -38,9 +38,10 @@ struct PointSource {
 
 struct PointReceiver {
   std::uint32_t receiver;
-  std::size_t element;         ///< index in Part::elements
-  bool in_fluid;               ///< receivers in solids precede those in fluids
-  std::vector<double> weight;  ///< of the values at points: [points of the element], in a fluid […][3]
+  std::size_t element;  ///< index in Part::elements
+  bool in_fluid;        ///< receivers in solids precede those in fluids
+  /// Weights of the values at points: [points of the element], in a fluid […][3].
+  std::vector<double> weight;
 };
 
 /// A pair of points at the same position, of a fluid and of a solid in contact.

@@ -31,7 +31,7 @@ struct Layer {
 
 struct LayeredBox {
   double west = 0, east = 0, south = 0, north = 0;
-  std::size_t columns_east = 1, columns_north = 1;  ///< at the surface
+  std::size_t columns_east = 1, columns_north = 1;  ///< numbers of columns at the surface
   std::function<double(double easting, double northing)> surface;
   std::vector<Layer> layers;  ///< from the surface down; the bottom of the last is the box's bottom
 };

@@ -22,7 +22,7 @@ namespace terrane::electric {
 struct Slope {
   static constexpr std::size_t rays = 48;
 
-  Point tip;                      ///< on the surface
+  Point tip;                      ///< tip of the cone of rays, on the surface
   std::array<double, rays> rise;  ///< slope of the surface along rays, m/m; the first ray points east, the
                                   ///< others follow anticlockwise
   Point electrode;

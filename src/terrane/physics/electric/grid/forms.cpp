@@ -19,7 +19,7 @@ TensorMesh mesh_of_layers(const TensorMesh& mesh, const Range& layers) {
 HostNetwork network_of_layers(const TensorMesh& mesh, const std::array<const std::vector<double>*, 3>& along,
                               Boundaries boundary, const Viewpoint& from, const Range& layers) {
   const std::size_t layer = mesh.n_east() * mesh.n_north();
-  // No wall where other layers of the mesh adjoin.
+  // There is no wall where other layers of the mesh adjoin.
   if (layers.first > 0) boundary(0, false) = Boundary::insulated;
   if (layers.last < mesh.n_up()) boundary(0, true) = Boundary::insulated;
   std::array<std::vector<double>, 3> values;

@@ -29,7 +29,7 @@ std::array<int, 4> pattern(ArrayKind kind, int n) {
     case ArrayKind::schlumberger:
       return {0, 2 * n + 1, n, n + 1};
     case ArrayKind::gradient:
-      break;  // no pattern: current electrodes of gradient arrays do not move
+      break;  // gradient arrays have no pattern: their current electrodes do not move
   }
   return {far, far, far, far};
 }

@@ -367,7 +367,8 @@ struct Taken {
   std::array<Index, 3> cell{};  // cell that contains the receiver
   int axis = 0;                 // axis of the edges in `edges`
   std::vector<Point> edges;
-  double of_own = 0;  // not 0: the weights are times this and σ of `cell` along `axis` (Ampère's law)
+  // Not 0: the weights are multiplied by this number and by σ of `cell` along `axis` (Ampère's law).
+  double of_own = 0;
   EdgeSum curl;
 };
 

@@ -68,7 +68,7 @@ struct Source {
   std::vector<Vector3> points;
   /// Moment of a dipole, A m or A m²; for a plane wave the horizontal E at the top, V/m.
   Vector3 moment{};
-  double current = 1;  ///< of a wire, A
+  double current = 1;  ///< current of a wire, A
 
   template <class Self, class Visitor>
   static void fields(Self& s, Visitor& field) {

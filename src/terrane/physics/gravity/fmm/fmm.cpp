@@ -473,7 +473,7 @@ void Fmm::sum(std::size_t first, std::size_t last, const Take& take, Progress& p
       [&](std::size_t p, const std::vector<std::uint32_t>& list, const Local& above) {
         done(p, sum_part(p, list, above, switching, progress));
       });
-  if (tree_.nodes().empty())  // no prisms, no field
+  if (tree_.nodes().empty())  // without prisms there is no field
     for (std::size_t p = first; p < last; ++p)
       done(p, {std::vector(tree_.channels().size(), std::vector<double>(part(p).stations.size())), {}});
   progress.finish();

@@ -25,7 +25,7 @@ struct MethodPlan {
   double estimated_error = 0;    ///< relative; see Parameters::accuracy
   std::string reason;
 
-  Parameters parameters;  ///< as requested
+  Parameters parameters;  ///< parameters as requested
   Stations stations;
   Prisms summed;  ///< the prisms that were planned for, or bars of them
 
