@@ -245,7 +245,7 @@ class Planner {
   const Prism& survey_;
   double cell_;
   std::vector<Sides> sides_;
-  std::vector<double> to_next_;  // [electrode], m
+  std::vector<double> to_next_;  // [electrode] distance to the next electrode, m
 };
 
 /// Adds faces at electrodes, except at those next to a side of a body. Adds none if two electrodes are closer

@@ -69,7 +69,7 @@ class Sensitivity {
   std::optional<Solves> solves_;
   Outcome outcome_;
   std::vector<Solve> of_product_;
-  std::vector<EdgeValues> fields_;  // [solve]
+  std::vector<EdgeValues> fields_;  // [solve] values of E on the edges
 };
 
 }  // namespace terrane::electromagnetic

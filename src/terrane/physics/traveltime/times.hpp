@@ -10,7 +10,7 @@
 namespace terrane::traveltime {
 
 struct Times {
-  std::vector<double> values;  ///< [pick], s
+  std::vector<double> values;  ///< [pick] times of first arrivals, s
   std::vector<std::string> notes, warnings;
 };
 

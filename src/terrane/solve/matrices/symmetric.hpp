@@ -10,7 +10,7 @@ namespace terrane::solve {
 
 /// Eigenvalues λ_i, ascending, and eigenvectors v_i of A = Σ λ_i v_i v_iᵀ.
 struct Eigen {
-  std::vector<double> value;   ///< [n]
+  std::vector<double> value;   ///< [n] eigenvalues, ascending
   std::vector<double> vector;  ///< [n, n]: row i is the eigenvector of value[i]
 };
 

@@ -111,7 +111,7 @@ struct ShapeOfColumn {
   }
 
   TERRANE_FN void rows(int k, T zeta, T (&a)[9], T& factor) const {
-    if constexpr (kind == Shape::curved) {  // [10][points]
+    if constexpr (kind == Shape::curved) {  // shape holds [10][points]
       TERRANE_UNROLL
       for (int m = 0; m < 9; ++m) a[m] = shape[m * each + k * layer];
       factor = shape[9 * each + k * layer];

@@ -55,7 +55,7 @@ using LaneKernel = void (*)(const LaneTables<T>&, const LaneWork<T>&, std::size_
 template <class T>
 struct LaneKernels {
   int lanes;
-  LaneKernel<T> kernel[2][3][rheologies];  ///< [degree is 4][shape][rheology]
+  LaneKernel<T> kernel[2][3][rheologies];  ///< [1 for degree 4, else 0][shape][rheology]
 };
 template <class T>
 LaneTables<T> lane_tables(const Basis& basis);

@@ -20,7 +20,8 @@ class Worker {
   virtual Summation::Part part(std::size_t index) const = 0;
   /// The number of all chunks of prisms, which is the number of leaves of a part's tree.
   virtual std::size_t chunks() const = 0;
-  /// Whether each round repeats preparatory work of the one before. Known after the first round.
+  /// Whether each round repeats preparatory work of the previous round. The answer is known after the first
+  /// round.
   virtual bool slow_to_begin() const { return false; }
   /// See RoundWork.
   virtual void set_shares(std::span<const double> /*of_ranks*/) {}
