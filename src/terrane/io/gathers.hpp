@@ -38,8 +38,8 @@ struct Gathers {
 Gathers to_gathers(const std::string& path, const Dataset& data, const std::string& field = {});
 
 /// Gathers of all variables that are one of the quantities in `kind`: for each shot the traces of the first
-/// variable, then those of the others. The same as to_gathers() if there is only one variable or if `field`
-/// is given.
+/// variable, then those of the others. The result is that of to_gathers() if there is only one variable or if
+/// `field` is given.
 Gathers to_gathers_of_kinds(const std::string& path, const Dataset& data, const std::string& field = {});
 
 /// The data set of gathers. If all quantities have the same positions, each is a separate variable.

@@ -290,7 +290,7 @@ Layout layout_of_su(const std::string& name, std::string_view bytes) {
     layout.end = bytes.size();
     layout.samples = ReadHeader{bytes, order}.u16(in_trace::samples);
   }
-  // The more plausible byte order first, for files that no layout fills.
+  // For files that no layout fills, the more plausible byte order comes first.
   if (readings[1].layout.samples < readings[0].layout.samples) std::swap(readings[0], readings[1]);
   add_longer(readings, bytes);
   auto layout = best_of(readings, bytes).layout;

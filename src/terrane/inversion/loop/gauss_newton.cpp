@@ -289,8 +289,8 @@ std::vector<double> Steps::descent(const Objective& linear) {
   return model;
 }
 
-/// Line search from the present model towards `to`, until φ is low enough. Returns false if it never is; then
-/// the model is unchanged.
+/// Line search from the present model towards `to`, until φ is low enough. Returns false if φ never is low
+/// enough; then the model is unchanged.
 bool Steps::search(const std::vector<double>& to, double slope) {
   const auto from = out_.model;
   const auto before = here_;

@@ -46,8 +46,8 @@ struct Problem {
   double power_end = 0;                ///< s
   std::vector<std::size_t> receivers;  ///< cells whose temperature is recorded after every step (places.hpp)
   double end = 0;                      ///< s
-  /// s. 0: automatic: if explicit, half of the longest stable step, at which no mode changes sign from step
-  /// to step; if implicit, end / 100.
+  /// s; 0: automatic. An explicit step is then half of the longest stable step, so that no mode changes sign
+  /// from step to step; an implicit step is end / 100.
   double step = 0;
   Method method = Method::automatic;
   Boundary boundary = Boundary::insulated;

@@ -29,8 +29,8 @@ struct LayeredMatrix {
   std::vector<Layer> layers;
 };
 
-/// The diagonal of A⁻¹, [layers][unknowns]. The same bits for any number of threads. Throws InputError: if A
-/// is not positive definite.
+/// The diagonal of A⁻¹, [layers][unknowns]. The bits do not depend on the number of threads. Throws
+/// InputError: if A is not positive definite.
 std::vector<std::vector<double>> diagonal_of_inverse(const LayeredMatrix& matrix, int threads = 0);
 
 /// Memory that diagonal_of_inverse() needs, bytes, for `layers` layers of at most `unknowns` unknowns each;

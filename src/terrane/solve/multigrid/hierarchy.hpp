@@ -521,7 +521,8 @@ struct Multigrid<V>::Levels final : Hierarchy {
     level.bring_u(stream);
   }
   /// Whether a kernel reads the network before the previous kernel has ended: on small levels, where waiting
-  /// for the previous kernel would take as long as the kernel itself. The same on any number of ranks.
+  /// for the previous kernel would take as long as the kernel itself. The answer is the same on any number of
+  /// ranks.
   bool asks_early(std::size_t l) const {
     constexpr Index most = Index{1} << 18;
     return !axis_by_axis && levels[l].cut.whole.count() <= most;
@@ -716,7 +717,7 @@ struct Multigrid<V>::Levels final : Hierarchy {
   }
 
   /// Whether the kernel that transfers values from or to level `fine` and computes those of level `out` is
-  /// the variant without branches. The same on any number of ranks.
+  /// the variant without branches. The result is the same on any number of ranks.
   bool flat_between(std::size_t fine, std::size_t out) const {
     return levels[fine].smooth && levels[out].cut.whole.count() <= flat_up_to;
   }

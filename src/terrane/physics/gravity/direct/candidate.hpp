@@ -22,7 +22,7 @@ class BarsCandidate {
   /// Whether some prisms would merge, and merging them takes less than half of `best`, in seconds.
   bool worth_making(double best) const { return share_ > 0 && 2 * merging_ < best; }
   /// Rough estimate of the seconds, including those of merging. Each bar is close to more stations than a
-  /// prism, and near pairs take longer, so this counts four times the cost of the prisms that remain.
+  /// prism, and near pairs take longer, so the estimate is four times the cost of the prisms that remain.
   double promises() const;
   /// Seconds if a device is `speedup` times as fast as the CPU, including the time already spent on merging;
   /// valid after make().

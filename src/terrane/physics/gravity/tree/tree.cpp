@@ -124,7 +124,7 @@ Bounds Tree::box_of(std::size_t place) const { return boxes(prisms_)[prism_order
 void Tree::weigh(Node& node) const {
   std::fill_n(node.low, 3, INFINITY);
   std::fill_n(node.high, 3, -INFINITY);
-  // Centres relative to a fixed point, so that large coordinates cost no digits.
+  // Centres relative to a fixed point, so that large coordinates lose no digits.
   const Bounds first = box_of(node.first);
   const auto& anchor = first.low;
   double mass = 0, weighted[3] = {};
