@@ -70,7 +70,7 @@ electric::Medium medium_of(const TensorMesh& mesh, std::vector<double> conductiv
   return medium;
 }
 
-/// As medium_of() takes them.
+/// The arguments are those of medium_of().
 nb::dict electric_data(const Vector& easting, const Vector& northing, const Vector& up,
                        const Vector& conductivity, const Vector& quadrature, const Vector& chargeability,
                        const Vector& ground, const Matrix& places, const Matrix& arrays,

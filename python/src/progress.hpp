@@ -110,7 +110,7 @@ auto released(const nb::object& report, Work&& work) {
   }
 }
 
-/// As released(), for work that says nothing of its progress.
+/// Like released(), for work that says nothing of its progress.
 template <class Work>
 auto released(Work&& work) {
   return released(nb::none(), [&](Progress&) { return work(); });

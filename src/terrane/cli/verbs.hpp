@@ -52,7 +52,7 @@ struct PlotOptions {
   std::string scale;                    ///< "log", "linear" or empty
   std::vector<std::string> channels;
   int dpi = 0;
-  bool wiggle = false;  ///< draw traces of shots as lines
+  bool wiggle = false;  ///< whether to draw traces of shots as lines
 };
 
 /// Verbs return the exit status and throw terrane::Error. comm: this process is rank 0 of it; the other ranks

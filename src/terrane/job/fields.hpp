@@ -285,7 +285,7 @@ void put_value(const T& value, Packet& packet) {
     if constexpr (std::is_trivially_copyable_v<typename T::value_type>) return packet.put(value);
     packet.put(value.size());
     for (const auto& one : value) put_value(one, packet);
-  } else {  // an array
+  } else {  // T is an array
     for (const auto& one : value) put_value(one, packet);
   }
 }

@@ -25,9 +25,9 @@ struct Elements {
   std::vector<double> easting, northing, up;  ///< [n] m, centres
   std::vector<double> azimuth;                ///< [n] degrees clockwise from north; empty: 0
   std::vector<double> dip;                    ///< [n] degrees below the horizontal; empty: 0. 90 points down
-  std::vector<double> length;     ///< [n] m, of dipoles and bipoles along their direction; empty: points
-  std::vector<double> strength;   ///< [n] in the unit of the kind (A.m, N, ...); empty: 1
-  std::vector<std::string> name;  ///< [n]; empty: elements are numbered
+  std::vector<double> length;                 ///< [n] m, length of dipoles and bipoles; empty: points
+  std::vector<double> strength;               ///< [n] in the unit of the kind (A.m, N, ...); empty: 1
+  std::vector<std::string> name;              ///< [n]; empty: elements are numbered
 
   std::size_t size() const noexcept { return easting.size(); }
   /// Unit vector (east, north, up) of element n.

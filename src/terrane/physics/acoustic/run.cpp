@@ -692,7 +692,7 @@ void serve(Comm& comm) {
     std::size_t first;
     CheckpointSettings checkpoint;
   };
-  const auto take = [](Packet& packet) {  // in the order of `put` in run_shots()
+  const auto take = [](Packet& packet) {  // reads the packet in the order of `put` in run_shots()
     return Sent{get_fields<Problem>(packet), get_fields<Settings>(packet), packet.get<std::size_t>(),
                 checkpoint_from(packet)};
   };

@@ -312,7 +312,8 @@ StepArguments<T> Wave<T>::derived(Stream& stream) {
 template <class T>
 void Wave<T>::derive_along(Stream& stream, IndexBox<3> box) {
   if (medium_.problem().equation != Equation::tti || box.empty()) return;
-  if (along_[0].size() == 0) make_along(stream);  // not allocated before, because tiles do not need them
+  // Allocated only now, because tiles do not need these arrays.
+  if (along_[0].size() == 0) make_along(stream);
   const Index points = medium_.kernel().points;
   for (int axis = 0; axis < 3; ++axis)
     if (medium_.problem().grid.there(axis)) box = box.grown(axis, points, points);

@@ -722,7 +722,7 @@ bool FieldData::plane_waves() const { return is_magnetotelluric(earth()); }
 /// Expected time: seven models, each with the solves of all sources; and one solve for each receiver and
 /// component or, if J does not fit into memory, the solves of sixty products with J and Jᵀ.
 double FieldData::expected_seconds(const Runtime& runtime) {
-  std::set<std::pair<std::size_t, std::size_t>> sent;  // frequency, [component, receiver]
+  std::set<std::pair<std::size_t, std::size_t>> sent;  // pairs of a frequency and [component, receiver]
   const auto& e = earth();
   const std::size_t each = e.data_of_a_solve(), receivers = e.receivers.size(),
                     frequencies = e.frequencies.size();
