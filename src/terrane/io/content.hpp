@@ -112,8 +112,8 @@ using Content = std::variant<GridData, Table, MeshData, PrismData, Array, Datase
 // Conversions between the contents of files and the types that Terrane computes with.
 
 /// Stations from columns easting, northing, up (with any unit of length; default_unit if there is none). All
-/// other columns are kept unchanged; if the rows form a grid, it is set. Throws InputError: a missing column,
-/// an empty entry (with its line), no rows.
+/// other columns are kept unchanged; if the rows form a grid, `grid` is set. Throws InputError: a missing
+/// column, an empty entry (with its line), no rows.
 Survey to_survey(const Table& table, std::string_view default_unit = {});
 /// Stations at the nodes of a grid that has a field "up" (m). Throws InputError.
 Survey to_survey(const GridData& grid);

@@ -281,7 +281,7 @@ void NetcdfSink::do_define(const Dataset& header) {
   constexpr double for_metadata = 1 << 20;
   pending_ = std::make_unique<PendingPath>(path_);
   const auto room = static_cast<std::size_t>(bytes + for_metadata);
-  // Reports too little space before the library opens the file, which frees the reserved space.
+  // Reports a full disk before the library opens the file; opening frees the reserved space again.
   pending_->reserve(room);
   file_ = std::make_unique<File>(path_, pending_.get());
   file_->define(header);

@@ -966,7 +966,7 @@ const Format* by_extension(const std::string& path) {
   return it == all_formats.end() ? nullptr : &*it;
 }
 
-/// The format of files that begin with these bytes. If several formats do, the one that the extension
+/// The format of files that begin with these bytes. If several formats do, it is the one that the extension
 /// suggests, otherwise the first.
 const Format* by_content(std::string_view head, const Format* by_name) {
   const Format* found = nullptr;

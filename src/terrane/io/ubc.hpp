@@ -73,7 +73,8 @@ std::vector<std::string> left_out_of_ubc_gradient(const std::string& path, const
 /// Whether the first bytes are those of a MAG3D file of observations: two lines with a direction and a
 /// number, then a count.
 Table read_ubc_magnetic(TextReader& in);
-/// Whether the first bytes are those of such a file: two lines with a direction and a number, then a count.
+/// Whether the first bytes are those of a MAG3D file of observations: two lines with a direction and a
+/// number, then a count.
 bool begins_ubc_magnetic(std::string_view head);
 Table read_ubc_magnetic(const std::string& path);
 

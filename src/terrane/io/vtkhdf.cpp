@@ -269,7 +269,7 @@ class VtkhdfSink::File {
   }
 
   static hid_t open(PendingPath& pending, std::size_t bytes) {
-    // Reports too little space before the library opens the file, which frees the reserved space.
+    // Reports a full disk before the library opens the file; opening frees the reserved space again.
     pending.reserve(bytes);
     const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);

@@ -54,7 +54,8 @@ struct Description {
   Prism bounds() const;
 };
 
-/// Throws InputError (see check of a body; a topography that has gaps or is geographic).
+/// Throws InputError for an invalid body (check() of a body), and for a topography that has gaps or is
+/// geographic.
 void check(const Description& earth);
 
 /// If a conductivity or resistivity is specified along an axis anywhere, adds the conductivities along all

@@ -186,8 +186,8 @@ class InversionJob final : public Simulation {
     std::array<std::vector<double>, 3> cells;
     std::vector<double> walls;
   };
-  /// Errors of the mesh at a model, [rows], limited to the largest that is used; empty if they cannot be
-  /// computed, with the reason in `told`.
+  /// Errors of the mesh at a model, [rows], limited to the largest error that is used; empty if they cannot
+  /// be computed, with the reason in `told`.
   std::vector<double> errors_of_mesh(const std::vector<double>& model, const std::vector<double>& data,
                                      const Runtime& runtime, Report& told);
   FinerWish finer_wish_of(const OnMesh& on) const;

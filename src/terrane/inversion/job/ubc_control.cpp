@@ -36,7 +36,8 @@ class Control {
     return found;
   }
 
-  /// The words from number `first` on as numbers; between `least` and `most` of them.
+  /// The words from index `first` on, converted to numbers. Throws unless there are between `least` and
+  /// `most` of them.
   std::vector<double> numbers(const std::vector<std::string>& words, std::size_t first, std::size_t least,
                               std::size_t most, std::string_view what) {
     std::vector<double> values;

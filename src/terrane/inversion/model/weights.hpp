@@ -1,5 +1,5 @@
 // Weights w of cells. Without them an inversion would place all bodies near the surface, where data are most
-// sensitive. φ_m contains their squares (regulariser.hpp). They are divided by their maximum.
+// sensitive. φ_m contains their squares (regulariser.hpp). The weights are divided by their maximum.
 #pragma once
 
 #include <array>

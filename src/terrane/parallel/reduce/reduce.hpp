@@ -252,7 +252,7 @@ struct Shares {
 
 }  // namespace detail
 
-/// Sums and maxima over all ranks of a Comm. Collective functions say so.
+/// Sums and maxima over all ranks of a Comm. Comments say which functions are collective.
 template <int N>
 class Reduction {
  public:

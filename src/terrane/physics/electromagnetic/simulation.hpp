@@ -30,7 +30,7 @@ class Simulation final : public RefinedSimulation<Simulation, Found> {
   explicit Simulation(Problem problem, JobOrigin job = {});
   /// Solves on one or more meshes (meshes.hpp); each problem must satisfy check().
   Simulation(std::vector<OnMesh> meshes, Gridding gridding, JobOrigin job = {});
-  /// From the job tables [mesh], [model], [[source]], [survey] and [simulation].
+  /// Makes the simulation from the job tables [mesh], [model], [[source]], [survey] and [simulation].
   /// isotropic: a cell that contains several media gets the same mean conductivity along all axes, not one
   /// for each axis
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime,

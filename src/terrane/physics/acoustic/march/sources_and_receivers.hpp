@@ -69,7 +69,7 @@ class Sources {
   void send(Stream& stream, std::size_t steps, const std::vector<double>& series);
   /// Adds the sources' terms to p⁺ (v²Δt² f) and, in a VTI or TTI medium, to q⁺.
   void put(Stream& stream, Nodes nodes, const StepArguments<T>& arguments, const Clock& clock) const;
-  /// put() at the inner nodes; at the same time receivers read p and q (not p⁺ and q⁺). One launch on a GPU.
+  /// Does put() at the inner nodes while receivers read p and q (not p⁺ and q⁺): one launch on a GPU.
   void put_and_read(Stream& stream, const StepArguments<T>& arguments, Receivers<T>& receivers,
                     const Clock& clock) const;
   /// kernel −= v² (2p + q)/3 f on the mesh's nodes: the term that the sources of an adjoint wave, with the

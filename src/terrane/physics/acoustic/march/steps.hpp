@@ -50,9 +50,9 @@ template <class T>
 bool steps_hand_on(const Device& device, const Kernel& kernel, const StepArguments<T>& arguments,
                    const Work& work);
 
-/// begin_psi(), begin_along() and begin_steps() by the functions of nodes.hpp, one node at a time: tests
-/// compare the others with these. They compare ψ and step together, because tiles of a GPU update ψ within
-/// the step.
+/// Does the work of begin_psi(), begin_along() and begin_steps() by the functions of nodes.hpp, one node at a
+/// time: the reference with which tests compare all other kernels. Tests compare ψ and step together, because
+/// tiles of a GPU update ψ within the step.
 template <class T>
 void begin_plain_psi(Stream& stream, const Kernel& kernel, const StepArguments<T>& arguments,
                      const std::vector<Slab>& slabs);

@@ -45,7 +45,7 @@ class Wave {
   using Add = std::function<void(Stream&, Nodes, const StepArguments<T>& arguments)>;
   /// Collective: one step, from pⁿ⁻¹, pⁿ to pⁿ, pⁿ⁺¹.
   void step(Stream& stream, const Sources<T>* sources, const Clock& clock, const Add& add = {});
-  /// step(), and receivers read pⁿ at the same time: one launch less on a GPU.
+  /// Does step() while receivers read pⁿ: one launch less on a GPU.
   void step_and_read(Stream& stream, const Sources<T>& sources, Receivers<T>& receivers, const Clock& clock);
   /// Called, on any thread, for nodes of one plane as soon as p⁺ is complete there, in each step of a pass
   /// (passes.hpp).

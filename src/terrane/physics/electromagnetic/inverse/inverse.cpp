@@ -428,7 +428,7 @@ double error_of_impedances(const Config& job, const Survey& survey) {
     if (re == nullptr || im == nullptr || sigma == nullptr || std::isfinite(error)) continue;
     for (std::size_t row = 0; row < survey.size(); ++row) {
       const double part = sigma->values[row] / std::hypot(re->values[row], im->values[row]);
-      // Other rows have no value, or errors larger than it.
+      // Other rows have no impedance, or an error larger than the impedance.
       if (part > 0 && part < 1) all.push_back(part);
     }
   }

@@ -538,7 +538,8 @@ void add_wire(const Axes& axes, const Source& source, const std::string& what,
         pieces(axes, inside(axes, source.points[n], what), inside(axes, source.points[n + 1], what));
     all.insert(all.end(), more.begin(), more.end());
   }
-  // The same degree along the whole wire: a charge would remain at a change from cubic to linear functions.
+  // The degree is the same along the whole wire: a charge would remain at a change from cubic to linear
+  // functions.
   Cubic cubic{conductivity != nullptr, conductivity != nullptr};
   for (std::size_t n = 0; n < all.size() && cubic.across; ++n) {
     const auto here = uniform_around(axes, *conductivity, all[n].cell);

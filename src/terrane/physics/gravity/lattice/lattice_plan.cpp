@@ -224,8 +224,8 @@ bool Recogniser::find_spot(std::size_t station, Spot& spot) {
   return true;
 }
 
-/// The index of the station's group, or the number of groups if there is none yet. Searched from the last
-/// group on, because neighbours in a list mostly belong to recent groups.
+/// The index of the station's group, or the number of groups if there is none yet. The search begins at the
+/// last group, because neighbours in a list mostly belong to recent groups.
 std::size_t Recogniser::group_of(std::size_t station, const Spot& spot) const {
   const auto& groups = lattice_.groups;
   for (std::size_t g = groups.size(); g-- > 0;) {

@@ -174,8 +174,8 @@ using DeviceSums = ChannelSums<Bits, Real, true>;
 template <class Real>
 struct SharedTile {
   DeviceTile tile;
-  /// Padded with sources without mass, and one source more, because loops read the source after the current
-  /// one without checking whether it is the last.
+  /// The array is padded with sources without mass, and has one source more, because loops read the source
+  /// after the current one without checking whether it is the last.
   Source<Real> source[device_tile + 1];
   /// In a tile of one shape only coefficients[0] is loaded, for all prisms; for the common shape none is.
   TileCoefficients<Real> coefficients[device_tile];
@@ -209,7 +209,7 @@ struct SharedTile {
       }
       set_multipole_coefficients(earth.tables[0], side[0], side[1], side[2], order, coefficients[t]);
     } else if (shape != known && shape != earth.common_shape) {
-      // Each thread loads some coefficients of the one shape.
+      // Each thread loads some coefficients of the tile's only shape.
       const auto& one = earth.shapes[shape];
       auto& to = coefficients[0];
       if (t < 3) to.t2[t] = one.t2[t];
@@ -512,7 +512,7 @@ struct NearField : TileKernelOnDevice<Bits, Real, TilePieces> {
   }
 };
 
-/// Both kernels for one set of channels and pairs in Real.
+/// The kernels of distant and of near pairs, for one set of channels. Real: the number type of pairs.
 template <class Real>
 struct DeviceKernels {
   void (*far)(Stream&, const DeviceEarth<Real>&, const DeviceStations&, const TileLists&,

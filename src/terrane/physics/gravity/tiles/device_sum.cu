@@ -590,7 +590,7 @@ void DeviceSummation::sum_ranges(std::span<const Range> ranges, const Take& take
       left -= size;
       if (handed.valid()) handed.get();
       const auto hand = [=, this, &take] { hand_over(*batch, take, threads); };
-      // The last batch needs no other thread; the system may also have none.
+      // The last batch needs no other thread. Other batches do without one if the system has no thread left.
       if (left == 0) hand();
       else try {
           handed = std::async(std::launch::async, hand);
