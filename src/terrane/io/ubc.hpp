@@ -70,8 +70,11 @@ std::vector<std::string> left_out_of_ubc_gradient(const std::string& path, const
                                                   std::string_view field = {},
                                                   const Conventions& known = names_in_ubc_files());
 
-/// Whether the first bytes are those of a MAG3D file of observations: two lines with a direction and a
-/// number, then a count.
+/// Columns easting, northing, up (m); tmi, and b_e, b_n, b_u for data along an axis (nT), each with
+/// _uncertainty if given; and the main field stated in the file: main_field_intensity (nT),
+/// main_field_inclination, main_field_declination (degrees), the same in every row. Consecutive data at one
+/// position belong to one station; NaN if it has no value of a channel. Throws InputError if data are along
+/// another direction.
 Table read_ubc_magnetic(TextReader& in);
 /// Whether the first bytes are those of a MAG3D file of observations: two lines with a direction and a
 /// number, then a count.
