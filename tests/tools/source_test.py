@@ -28,6 +28,8 @@ WORDS = {
     r"Standing": "State",
     r"(?:of|seconds of) processors": "CPU cores, CPU",
     r"(?:bytes|numbers|seconds|instructions|operations)_a_\w+": "per: seconds_per_product",
+    r"Throws? as": "Throws what f() throws",
+    r"As \w+\(\)": "Like f()",
 }
 PLACES = ("src", "python", "docs", "examples", "tools", "benchmarks", "tests", "cmake", "README.md", "CONTRIBUTING.md",
           "CHANGELOG.md", "CMakeLists.txt")
