@@ -16,8 +16,8 @@ struct FineCells {
 struct GradedAxis {
   double low = 0, high = 1;         ///< the core, m
   double cell = 1;                  ///< cell width h in the core, m
-  double growth_low = 1.3;          ///< growth factor g below the core, above 1
-  double growth_high = 1.3;         ///< growth factor g above the core, above 1
+  double growth_low = 1.3;          ///< growth factor g below the core, greater than 1
+  double growth_high = 1.3;         ///< growth factor g above the core, greater than 1
   double from = 0, to = 1;          ///< ends of the axis, m
   std::vector<double> wanted = {};  ///< coordinates at which faces must lie, m
   std::vector<FineCells> fine = {};

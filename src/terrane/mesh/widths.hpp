@@ -14,13 +14,13 @@ namespace terrane {
 struct WidthWish {
   double low = 0, high = 0;  ///< interval with cells of this width, m
   double width = 1;          ///< h, m
-  double growth = 1.3;       ///< growth factor of cells away from the interval, above 1
+  double growth = 1.3;       ///< growth factor of cells away from the interval, greater than 1
 };
 
 struct WidthAxis {
   std::vector<WidthWish> wishes;    ///< requested widths; at least one
   double low = 0, high = 1;         ///< the core, m
-  double growth = 1.3;              ///< growth factor beyond the core, above 1
+  double growth = 1.3;              ///< growth factor beyond the core, greater than 1
   double from = 0, to = 1;          ///< the walls, m: ends of the axis, not inside the core
   std::vector<double> wanted = {};  ///< coordinates at which faces must lie, m
   /// Minimum number of cells between two prescribed faces low and high (m), listed in ascending order.

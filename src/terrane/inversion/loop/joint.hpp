@@ -55,8 +55,8 @@ void expect_same_cells(const Problem& a, const Problem& b);
 /// sparse norms. invert_jointly() calls this and expect_same_cells().
 void expect_joinable(const Settings& settings);
 
-/// Runs the joint inversion. Throws what the two functions above and invert() throw. keeper: writes a
-/// checkpoint after each model, and resumes with the bits of an uninterrupted run
+/// Runs the joint inversion. Throws what expect_same_cells(), expect_joinable() and invert() throw. keeper:
+/// writes a checkpoint after each model, and resumes with the bits of an uninterrupted run
 JointOutcome invert_jointly(const std::vector<const Problem*>& problems,
                             const std::vector<const Settings*>& settings, const JointSettings& joint,
                             Progress* progress = nullptr, Keeper* keeper = nullptr);

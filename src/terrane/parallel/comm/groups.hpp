@@ -19,7 +19,7 @@ class Groups {
   /// Comm must outlive this object.  groups: 1 … number of ranks; 0: as many groups as ranks or solves,
   /// whichever is smaller
   Groups(Comm& comm, std::size_t solves, int groups);
-  /// Like the constructor above, with a function `count` that checks and counts a rank's solves. This
+  /// Like the other constructor, with a function `count` that checks and counts a rank's solves. This
   /// function is called in together(), so that its error is thrown on all ranks.
   template <class Count>
   requires std::invocable<const Count&> Groups(Comm& comm, const Count& solves, int groups)

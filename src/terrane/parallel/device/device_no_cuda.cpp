@@ -1,4 +1,4 @@
-// A build without CUDA: there is no GPU, and nothing below is ever called.
+// A build without CUDA: there is no GPU, and the other functions of this file are never called.
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/device/cuda.hpp"
 

@@ -152,7 +152,7 @@ class CudaPeerHalo final : public PeerHalo<T> {
  private:
   int outs_ = 0, ins_ = 0;
   Buffer<Move<T>> moves_;
-  PeerLanding landing_;  // the last member, destroyed first, as a kernel may still wait in it
+  PeerLanding landing_;  // declared last, so destroyed first: a kernel may still wait in its memory
 };
 
 }  // namespace

@@ -135,7 +135,7 @@ class CudaPeerRows final : public PeerRows<T> {
   std::vector<Index> places_;  // [ranks][ranks + 1]: for each rank the list `mine` of meet()
   Buffer<std::uint32_t> rows_;
   Buffer<Sent> sent_;
-  PeerLanding landing_;  // the last member, destroyed first, as a kernel may still wait in it
+  PeerLanding landing_;  // declared last, so destroyed first: a kernel may still wait in its memory
 };
 
 }  // namespace

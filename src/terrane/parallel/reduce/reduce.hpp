@@ -246,7 +246,7 @@ struct Shares {
   std::vector<IndexBox<N>> parts;  // points of each rank
   int level = 0;
 
-  /// Throws ShapeError if the parts break the rule for ranks above.
+  /// Throws ShapeError if the parts break the rule for ranks at the head of this file.
   Shares(const IndexBox<N>& whole_box, const IndexBox<N>& mine, Comm& comm);
 };
 

@@ -166,9 +166,9 @@ struct Problem {
     field("highest_frequency", p.highest_frequency, derived());
   }
 
-  /// Checks the problem and computes the members above. Throws what Mesh::check() throws; InputError for an
-  /// unstable step, a source or receiver outside the mesh, fewer than 2.5 points per wavelength, impossible
-  /// times.
+  /// Checks the problem and computes the members that follow from others. Throws what Mesh::check() throws;
+  /// InputError for an unstable step, a source or receiver outside the mesh, fewer than 2.5 points per
+  /// wavelength, impossible times.
   void settle();
   /// Number of samples of seismograms: of steps from `begin` to `end`.
   std::size_t steps() const;

@@ -32,8 +32,8 @@ struct Differences {
   std::vector<double> second;  ///< c_1 … c_M
   std::vector<double> first;   ///< d_1 … d_M
   std::vector<double> half;    ///< a_1 … a_M; empty if the kind has no set of this order
-  /// The equation for which the errors below are computed. They are those of the operator L; with variable
-  /// density those of D⁻D⁺, with a tilted axis those of D applied twice.
+  /// The equation for which errors are computed: those of the operator L; with variable density those of
+  /// D⁻D⁺, with a tilted axis those of D applied twice.
   Equation equation = Equation::constant_density;
 
   int points() const noexcept { return order / 2; }

@@ -235,7 +235,7 @@ class OnDisk final : public Records {
   std::exception_ptr error_;
   Index written_ = 0, read_ = 0;  ///< number of records written; index of the record read last
   Index wanted_ = 0;              ///< index of the record requested last by the calling thread
-  std::thread worker_;            ///< the last member: it uses the others
+  std::thread worker_;            ///< declared last, because the thread uses the other members
 };
 
 }  // namespace

@@ -309,7 +309,7 @@ void WaveData::read_sigma(const Config& table) {
   }
 }
 
-// ---- what it costs ----
+// ---- memory and time ----
 
 /// Chooses a strategy of keeping the source's waves that fits into memory together with the vectors of
 /// the inversion, and makes the operators.

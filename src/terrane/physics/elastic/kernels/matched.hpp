@@ -49,8 +49,8 @@ inline constexpr int matched_memory(unsigned axes) {
   return count == 0 ? 0 : count == 1 ? 12 : count == 2 ? 27 : 45;
 }
 
-/// Returns the term y that a filter adds to g, and advances the filter's memory variable, state (z above), by
-/// a step. f: the coefficients e, b, c
+/// Returns the term y that a filter adds to g, and advances the filter's memory variable, state (z at the
+/// head of this file), by a step. f: the coefficients e, b, c
 template <class V, class F>
 TERRANE_FN V lag(const V& g, V& state, const F* f) {
   const V y = state + f[2] * g;
@@ -88,7 +88,8 @@ TERRANE_FN int stretch(unsigned axes, const V (&g)[3][3], const Axis& axis, cons
   return at;
 }
 
-/// t[i][j] = T_ij, the stress above.  of: from stretch(); constant(n): the n-th of 21 constants (stress.hpp)
+/// t[i][j] = T_ij, the stress at the head of this file.  of: from stretch(); constant(n): the n-th of 21
+/// constants (stress.hpp)
 template <class V, class Constant>
 TERRANE_FN void stretched_stress(const V (&of)[3][3][3], const Constant& constant, V (&t)[3][3]) {
   constexpr int row[6] = {0, 5, 9, 12, 14, 15}, voigt[3][3] = {{0, 5, 4}, {5, 1, 3}, {4, 3, 2}};
@@ -107,8 +108,8 @@ TERRANE_FN void stretched_stress(const V (&of)[3][3][3], const Constant& constan
   }
 }
 
-/// push = γ u + m, the part of the inertia above that is neither acceleration nor damping.  at: index of the
-/// first memory variable to use
+/// push = γ u + m, the part of the inertia (head of this file) that is neither acceleration nor damping.  at:
+/// index of the first memory variable to use
 template <class V, class Axis, class Memory>
 TERRANE_FN void stretched_inertia(unsigned axes, const V (&u)[3], const Axis& axis, const Memory& memory,
                                   int at, V (&push)[3]) {

@@ -255,7 +255,7 @@ void ArrayData::take_data() {
       settings_.threads, nullptr, nullptr, 0, slopes_));
 }
 
-// ---- what it costs ----
+// ---- memory and time ----
 
 double ArrayData::entries_bytes() const {
   return 8 * static_cast<double>(problem_.rows()) * static_cast<double>(problem_.columns());

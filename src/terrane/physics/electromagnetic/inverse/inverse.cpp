@@ -677,7 +677,7 @@ std::unique_ptr<FieldData> FieldData::made_of(const Config& job, const Runtime& 
   return made;
 }
 
-// ---- what it costs ----
+// ---- memory and time ----
 
 /// Stores the entries of J if four copies of them need at most a quarter of the memory: so many exist while a
 /// step is searched and while rows of the next model are sorted.

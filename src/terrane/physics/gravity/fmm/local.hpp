@@ -57,9 +57,9 @@ struct LocalKernels {
   /// Adds V, g and, with `tensor`, Γ at every station: sums [10][tile_size], the order of Channel, G = 1.
   void (*evaluate)(const LocalPlace& place, int degree, const double* local, bool tensor,
                    const StationTile& stations, double* sums);
-  // The transposes of the kernels above, for sums of weight · value over stations. The factors of L_j are
-  // stored multiplied by σ, those of C_k by s. Then a translation is its own transpose, boxes gather the
-  // factors of their children as clusters gather expansions (ExpansionKernels::move), and clusters pass
+  // The transposes of collect, shift and evaluate, for sums of weight · value over stations. The factors of
+  // L_j are stored multiplied by σ, those of C_k by s. Then a translation is its own transpose, boxes gather
+  // the factors of their children as clusters gather expansions (ExpansionKernels::move), and clusters pass
   // factors to their children as boxes do (shift), with the signs of all centres changed.
   /// Transpose of collect: adds to a cluster's factors [coefficient_count(boxes' highest order)]. The boxes
   /// are sorted, highest order first; the factors of each are used up to its own order.

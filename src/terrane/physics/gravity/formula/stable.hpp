@@ -81,7 +81,8 @@ struct FaceDifferences {
 };
 
 /// a1, a2: distances of the faces' planes; la: between them · da2 = a2² − a1²; lb, lc: sides of the faces ·
-/// r0[a], r1[a]: distances of the corners (1,1) and (2,2) of face a · ia[b][c], ib[a][c], ic[a][b] as above.
+/// r0[a], r1[a]: distances of the corners (1,1) and (2,2) of face a · ia[b][c], ib[a][c], ic[a][b] as in
+/// edge_differences().
 template <class Distance, class T>
 TERRANE_FN FaceDifferences<T> face_differences(const T& a1, const T& a2, const T& la, const T& da2,
                                                const T& lb, const T& lc, const T (&r0)[2], const T (&r1)[2],

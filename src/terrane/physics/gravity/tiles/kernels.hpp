@@ -9,8 +9,8 @@
 #include "terrane/physics/gravity/formula/stable.hpp"
 #include "terrane/physics/gravity/tiles/tiles.hpp"
 
-// The namespace of everything below, one per instruction set: otherwise the linker would merge a template
-// compiled for two of them into one symbol.
+// The namespace of everything in this file, one per instruction set: otherwise the linker would merge a
+// template compiled for two of them into one symbol.
 #ifndef TERRANE_SIMD_TARGET
 #define TERRANE_SIMD_TARGET this_file
 #endif

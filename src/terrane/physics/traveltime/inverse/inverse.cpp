@@ -146,7 +146,7 @@ void TimeData::take_sigma(const Config& table, const JobProblem& read) {
   problem_.sigma = one[0].uncertainty->values;
 }
 
-// ---- what it costs ----
+// ---- memory and time ----
 
 void TimeData::choose(const Runtime& runtime) {
   settings_.jacobian_in_memory = 3 * entries_bytes() < 0.25 * static_cast<double>(budget(runtime).bytes);
