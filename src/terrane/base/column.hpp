@@ -12,7 +12,7 @@ struct Column {
   std::string unit;         ///< empty if the source names no unit
   std::string description;  ///< a phrase for readers; stored as long_name in NetCDF
   std::vector<double> values;
-  bool single = false;  ///< stored in single precision if the format allows it (NetCDF, .npy)
+  bool single = false;  ///< whether to store in single precision if the format allows it (NetCDF, .npy)
 };
 
 }  // namespace terrane

@@ -14,7 +14,7 @@ namespace terrane::cli {
 namespace {
 
 int first_failure = 0;  // errno of the first failed write to standard output; only one thread writes
-bool closed = false;    // standard output was closed when the program started
+bool closed = false;    // whether standard output was closed when the program started
 
 }  // namespace
 

@@ -23,7 +23,7 @@ struct JobOptions {
   std::string output;                  ///< --output FOLDER, relative to the current folder
   int threads = 0;
   bool quiet = false, plots = true, resume = false;
-  bool json = false;  ///< print a JSON object for each simulation instead of text
+  bool json = false;  ///< whether to print a JSON object for each simulation instead of text
   /// --with JOB: jobs of a joint inversion with this one; the structures of all models are coupled
   std::vector<std::string> with;
   std::optional<double> coupling;  ///< --coupling; replaces joint.coupling

@@ -33,7 +33,8 @@ struct GridData {
   std::vector<Column> fields;  ///< [north, east]; a field "up" (m) is the height of the nodes
   std::string projection;      ///< PROJ string or EPSG code of easting and northing; empty if unknown
   Attributes attributes;
-  bool unit_is_assumed = false;            ///< the file gives no unit of coordinates: metres are assumed
+  /// Whether the file gives no unit of coordinates, so that metres are assumed.
+  bool unit_is_assumed = false;
   std::vector<std::string> downward = {};  ///< names of the fields that are depths, positive downward
 
   std::size_t size() const noexcept { return easting.size() * northing.size(); }
@@ -86,7 +87,8 @@ struct MeshData {
   TensorMesh mesh;
   std::vector<Column> cells;
   Attributes attributes;
-  bool width_is_guessed = false;  ///< the file does not give the width of its only cell along northing
+  /// Whether the file does not give the width of its only cell along northing.
+  bool width_is_guessed = false;
   Octree octree = {};
 
   const Column* find(std::string_view name) const;

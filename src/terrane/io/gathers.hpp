@@ -27,7 +27,7 @@ struct Gathers {
   std::vector<std::int16_t> kind;
   std::string name = "pressure", unit;
   Attributes attributes;
-  bool geographic = false;  ///< longitude and latitude in degrees instead of easting and northing
+  bool geographic = false;  ///< true: longitude and latitude in degrees; false: easting and northing
 
   std::size_t traces() const noexcept { return source.size(); }
 };

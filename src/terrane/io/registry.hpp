@@ -39,8 +39,9 @@ struct Format {
   std::string_view title;       ///< "UBC-GIF tensor mesh"
   std::string_view extensions;  ///< ".msh"; several are separated by blanks
   std::string_view holds;       ///< "mesh", "grid", "table", "prisms", "array", "dataset"; blanks between
-  bool all_columns = false;  ///< can hold all columns of a table or grid by name, not just certain channels
-  bool takes_rows = false;   ///< accepts data sets as tables of their rows (dataset.hpp)
+  /// Whether the format can hold all columns of a table or grid by name, not just certain channels.
+  bool all_columns = false;
+  bool takes_rows = false;  ///< whether the format accepts data sets as tables of their rows (dataset.hpp)
   bool (*begins)(std::string_view head) = nullptr;  ///< whether these first bytes prove this format
   /// Whether these first bytes may be of this format; used if the extension does not determine one.
   bool (*resembles)(std::string_view head) = nullptr;

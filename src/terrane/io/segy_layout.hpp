@@ -79,7 +79,7 @@ struct Layout {
   int format = 5, revision = 0;
   double step = 0;    ///< sampling interval, s; 0: it is in the trace headers
   double length = 1;  ///< the file's unit of length in metres
-  bool su = false;    ///< SU: bytes 181 to 240 of trace headers have other meanings
+  bool su = false;    ///< true: a SU file, in which bytes 181 to 240 of trace headers have other meanings
   std::vector<std::string> notes;
 
   std::size_t header_bytes() const { return trace_header_bytes * (1 + more_headers); }

@@ -17,10 +17,11 @@ struct CheckpointSettings {
   std::filesystem::path file;  ///< empty: no checkpoints
   double interval = 300;       ///< seconds between two checkpoints
   double least_run = 0;        ///< seconds; runs expected to be shorter write no checkpoint
-  bool resume = false;         ///< continue from `file` if it exists
+  bool resume = false;         ///< whether to continue from `file` if it exists
   double round = 3;            ///< seconds of work that an interruption may lose
-  bool also_whole = false;     ///< for a job of several runs: each finished run keeps its checkpoint
-  bool takes_away = false;     ///< remove files that an earlier job left for the runs after this one
+  bool also_whole = false;     ///< for a job of several runs: whether each finished run keeps its checkpoint
+  /// Whether to remove files that an earlier job left for the runs after this one.
+  bool takes_away = false;
 };
 
 /// A run that is interrupted writes a checkpoint if it has computed for longer than this number of seconds:

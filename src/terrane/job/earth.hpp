@@ -39,8 +39,9 @@ struct EarthRequest {
   /// Plans a mesh from the survey, which the physics knows, and the earth; empty: the job must have a table
   /// [mesh].
   std::function<MeshPlan(const Description& earth, const MeshWish& wish)> plan = {};
-  double reference_density = 0;       ///< kg/m³; is subtracted from densities of rock
-  bool along_axes = false;            ///< cells with several materials get conductivity_east, _north and _up
+  double reference_density = 0;  ///< kg/m³; is subtracted from densities of rock
+  /// Whether cells with several materials get conductivity_east, _north and _up.
+  bool along_axes = false;
   bool along_axes_of_layers = false;  ///< like along_axes, but only for cells whose media are layers
   /// Outside the mesh of model.file, the rock at the sides of that mesh continues sideways, with air above
   /// it.

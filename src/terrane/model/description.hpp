@@ -72,10 +72,10 @@ using Ground = std::function<double(double easting, double northing)>;
 std::vector<bool> above_ground(const EarthModel& model, const Ground& ground);
 
 struct AverageOptions {
-  std::size_t parts = 4;      ///< minimum number of parts of a cell along easting and northing
-  bool along_axes = false;    ///< whether to compute conductivity_east, _north and _up in mixed cells, too
-  bool above_ground = false;  ///< the ground continues above the topography: for a physics that cuts cells at
-                              ///< the surface itself
+  std::size_t parts = 4;    ///< minimum number of parts of a cell along easting and northing
+  bool along_axes = false;  ///< whether to compute conductivity_east, _north and _up in mixed cells, too
+  /// Whether the ground continues above the topography: for a physics that cuts cells at the surface itself.
+  bool above_ground = false;
   int threads = 0;
   bool of_layers_alone = false;  ///< with along_axes: only for cells whose media are layers
 };

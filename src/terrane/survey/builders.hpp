@@ -48,7 +48,7 @@ struct FlightLines {
   double spacing = 0;       ///< distance between stations along a line, m
   double line_spacing = 0;  ///< distance between lines, m; may be 0 for a single line
   std::size_t lines = 1;
-  bool there_and_back = false;  ///< every second line is flown in the opposite direction
+  bool there_and_back = false;  ///< whether every second line is flown in the opposite direction
 
   /// A single line between two points.
   static FlightLines between(double easting_start, double northing_start, double easting_end,

@@ -74,12 +74,13 @@ struct Settings {
   double epsilon = 0.02;  ///< ε of sparse norms, relative to the largest value of the smooth model
   Solver solver = Solver::data_space;
   double tolerance = 1e-3;  ///< relative tolerance of Lanczos and of the last descent within bounds
-  bool posterior = false;   ///< compute deviations and resolution, for up to `most_dense` data
+  bool posterior = false;   ///< whether to compute deviations and resolution, for up to `most_dense` data
   std::size_t most_dense = 2000;
-  int most_steps = 30;             ///< largest number of Gauss-Newton steps
-  int most_products = 0;           ///< limit of products with J and Jᵀ per linear problem; 0: none
-  double cooling = 0.1;            ///< a Gauss-Newton step aims at this fraction of the present misfit
-  bool jacobian_in_memory = true;  ///< store all entries of J; false: the physics computes products
+  int most_steps = 30;    ///< largest number of Gauss-Newton steps
+  int most_products = 0;  ///< limit of products with J and Jᵀ per linear problem; 0: none
+  double cooling = 0.1;   ///< a Gauss-Newton step aims at this fraction of the present misfit
+  /// Whether to store all entries of J; false: the physics computes products.
+  bool jacobian_in_memory = true;
   int threads = 0;
   /// Device that applies the regulariser's exact inverse, if it is a GPU.
   Device device{Device::Kind::cpu, -1};

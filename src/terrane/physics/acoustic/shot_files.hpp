@@ -16,7 +16,7 @@ namespace terrane::acoustic {
 struct ShotResult {
   std::vector<float> gather;
   Images images;
-  bool kept = false;         ///< the shot was read from a file of an earlier run
+  bool kept = false;         ///< whether the shot was read from a file of an earlier run
   std::string why_not_kept;  ///< reason why the shot's file could not be written (ShotFiles::keep())
 
   template <class Self, class Field>

@@ -109,7 +109,8 @@ struct Problem {
   double reference_frequency = 1;  ///< frequency to which the speeds of media with a Q refer, Hz
   double fading_frequency = 0;     ///< f of margin.hpp, Hz; 0: from the sources' highest frequency
   double relaxation_middle = 0;  ///< middle of the constant-Q band, Hz; 0: the band ends at highest_frequency
-  bool records_pressure = false;  ///< receivers, all in fluids, record potential instead of displacement
+  /// Whether receivers, all in fluids, record potential instead of displacement.
+  bool records_pressure = false;
   bool remove_dispersion = true;  ///< whether sources and seismograms are corrected for time dispersion
   std::vector<Source> sources;
   std::vector<Vector> receivers;

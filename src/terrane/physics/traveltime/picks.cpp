@@ -142,7 +142,7 @@ Block block_of(io::TextReader& in, std::string_view what, std::vector<std::strin
 
 std::vector<Point> sensors_of(const Block& block, std::vector<std::string>& notes) {
   const auto x = block.column("x"), y = block.column("y"), z = block.column("z");
-  const bool plane = z >= block.names.size();  // columns "x y" of a section: y is the height
+  const bool plane = z >= block.names.size();  // the columns "x y" belong to a section: y is the height
   if (plane && y < block.names.size())
     notes.push_back(
         "places have columns x and y and no z: y is taken for the height, as in sections of pyGIMLi");

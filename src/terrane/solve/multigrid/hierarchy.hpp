@@ -371,7 +371,7 @@ struct Multigrid<V>::Levels final : Hierarchy {
   using L = Level<V, Net>;
   std::vector<L> levels;
   Index together;     // levels with fewer points are computed whole on every rank
-  bool axis_by_axis;  // transfers between levels: a kernel per axis, else one for all axes
+  bool axis_by_axis;  // true: a kernel per axis transfers between levels; false: one kernel for all axes
   bool in_passes;     // whether a CPU smooths and transfers by the passes of host_passes.hpp
   Index flat_up_to;   // largest number of points of levels whose transfers have no branches
   static constexpr Index few_points = 1728;  // 12³: most points of a level computed by one block of threads

@@ -39,7 +39,7 @@ struct PointSource {
 struct PointReceiver {
   std::uint32_t receiver;
   std::size_t element;  ///< index in Part::elements
-  bool in_fluid;        ///< receivers in solids precede those in fluids
+  bool in_fluid;        ///< whether the receiver is in a fluid; receivers in solids precede those in fluids
   /// Weights of the values at points: [points of the element], in a fluid […][3].
   std::vector<double> weight;
 };

@@ -44,21 +44,22 @@ std::span<const ParFileKey> par_file_keys();
 
 struct ParFile {
   std::size_t steps = 0;
-  double step = 0;        ///< s
-  bool own_step = false;  ///< DT is the step of another time scheme, and determines only the end of the run
+  double step = 0;  ///< s
+  /// Whether DT is the step of another time scheme, and determines only the end of the run.
+  bool own_step = false;
   std::vector<std::string> absorbing;  ///< names of sides, as in simulation.absorbing
   bool matched = false;
   bool attenuation = false;
   std::optional<double> reference_frequency;  ///< Hz
   std::string quantity = "displacement";
-  bool forces = false;          ///< sources are in FORCESOLUTION; else in CMTSOLUTION
-  bool ricker = false;          ///< all time functions are Ricker wavelets
+  bool forces = false;          ///< true: sources are in FORCESOLUTION; false: in CMTSOLUTION
+  bool ricker = false;          ///< whether all time functions are Ricker wavelets
   bool heights = false;         ///< true: files have heights in m instead of depths and burials
-  bool keeps_sign = false;      ///< implosions in fluids keep their sign (USE_SOURCE_ENCODING)
+  bool keeps_sign = false;      ///< whether implosions in fluids keep their sign (USE_SOURCE_ENCODING)
   std::optional<int> utm_zone;  ///< zone of the projection of latitudes and longitudes; negative: southern
   bool in_metres = false;       ///< true: the file suppresses the projection, positions are in m
   std::size_t film_every = 0;   ///< number of steps between two snapshots of the surface; 0: none
-  bool film_velocity = true;    ///< snapshots show velocity; else displacement
+  bool film_velocity = true;    ///< true: snapshots show velocity; false: displacement
   std::vector<std::string> notes;
 
   std::string file;

@@ -24,9 +24,9 @@ std::vector<io::SpecfemStation> read_stations(const std::filesystem::path& file)
 
 /// Rules that a Par_file gives for sources.
 struct SourceRules {
-  bool ricker = false;      ///< all time functions are Ricker wavelets
-  bool heights = false;     ///< depths are heights in m, instead of km below the surface
-  bool keeps_sign = false;  ///< implosions in fluids keep their sign
+  bool ricker = false;      ///< whether all time functions are Ricker wavelets
+  bool heights = false;     ///< true: depths are heights in m; false: km below the surface
+  bool keeps_sign = false;  ///< whether implosions in fluids keep their sign
   double step = 0;          ///< DT, s; 0: not known, then a half duration of zero is refused
 };
 

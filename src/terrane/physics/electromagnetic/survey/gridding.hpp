@@ -35,8 +35,9 @@ struct GridRequest {
   double mean = 1;                  ///< mean conductivity of the earth, S/m
   std::vector<Vector3> sources = {}, receivers = {};
   std::vector<std::array<Vector3, 2>> parts = {};  ///< straight segments of wires, from corner to corner
-  std::vector<bool> upright = {};    ///< for each source whether some of its current flows up or down
-  bool plane_waves = false;          ///< `sources` are then the receivers; cell heights are those of `finer`
+  std::vector<bool> upright = {};  ///< for each source whether some of its current flows up or down
+  /// true: `sources` are the receivers, and cell heights are those of `finer`.
+  bool plane_waves = false;
   std::vector<double> heights = {};  ///< heights at which conductivity changes, m
   /// Cell widths that the earth needs along east, north, up, and faces that it needs along east and north;
   /// used only if the mesh has a core.

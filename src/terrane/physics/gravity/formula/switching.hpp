@@ -29,7 +29,7 @@ struct Switching {
   double near_aspect;        ///< the near form in double is used for Lmax ≤ near_aspect · Lmin
   double halving_aspect;  ///< the near form in extended precision is used for Lmax ≤ halving_aspect · Lmin
   double shape_tolerance;  ///< prisms whose sides differ by less, relatively, share multipole coefficients
-  bool extended;           ///< the near form is always computed in extended precision
+  bool extended;           ///< whether the near form is always computed in extended precision
 
   /// accuracy: relative, norm-wise, of one pair; from 2e-15 ("best") up.
   static Switching for_accuracy(double accuracy) {

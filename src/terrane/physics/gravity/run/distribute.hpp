@@ -39,7 +39,7 @@ struct Distributed {
 Distributed distribute(const MethodPlan& plan, const Runtime& runtime, Progress& progress,
                        const std::function<void()>& beside = {});
 
-/// On the other ranks: the counterpart of one distribute(), whose errors rank 0 reports. Throws OutOfStep.
+/// On the other ranks: computes their share of one distribute(); rank 0 reports its errors. Throws OutOfStep.
 void serve(Comm& comm);
 
 }  // namespace terrane::gravity

@@ -14,7 +14,8 @@ struct Verification {
   std::size_t stations = 0;
   double error =
       0;  ///< largest error of V, g and Γ, norm-wise, relative to the largest value over the survey
-  bool quadruple = false;  ///< the reference is in quadruple precision; else it is the direct sum at its best
+  /// true: the reference is in quadruple precision; false: it is the direct sum at its best.
+  bool quadruple = false;
 };
 
 /// Compares `count` stations, spread evenly over the list, with a reference, which is computed in quadruple

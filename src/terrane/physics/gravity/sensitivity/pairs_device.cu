@@ -31,7 +31,7 @@ struct PairCell {
   double multipole2[4];  ///< squared distances from which multipoles of order 2, 4, 6, 8 are used
   /// (3 · longest side)²; squared distance to the surface from which the stable form is used.
   double three_sides2, stable_h2;
-  bool stretched;  ///< see PrismSwitching
+  bool stretched;  ///< whether the cell is stretched (see PrismSwitching)
   MultipoleCoefficients coefficients;
 };
 

@@ -34,8 +34,8 @@ std::uint8_t octants_filled(const double (&x)[2], const double (&y)[2], const do
 
 /// The correction of one component of the tensor at one station: value += correction · G, or NaN.
 struct Correction {
-  bool singular = false;   ///< the component has no single value here
-  bool undefined = false;  ///< the component is set to NaN
+  bool singular = false;   ///< whether the component has no single value here
+  bool undefined = false;  ///< whether the component is set to NaN
   double add = 0;          ///< kg/m³; G times this is added to the component
 };
 
