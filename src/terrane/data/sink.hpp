@@ -59,7 +59,7 @@ class Sink {
   virtual void do_finish() = 0;
 
  private:
-  Dataset header_;                                           ///< without values
+  Dataset header_;                                           ///< header of the data set, without values
   std::map<std::string, std::size_t, std::less<>> missing_;  ///< number of values not yet put, by variable
 };
 

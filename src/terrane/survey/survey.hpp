@@ -17,7 +17,7 @@ struct SurveyGrid {
 /// Stations in metres, in the model's coordinates. All three arrays have one entry per station.
 struct Survey {
   std::vector<double> easting, northing, up;
-  std::optional<SurveyGrid> grid;  ///< set if the stations form a grid and are in its order
+  std::optional<SurveyGrid> grid;  ///< the grid, if the stations form one and are in its order
   std::vector<Column> columns;     ///< further columns: longitude, observed, line, ...
   std::string projection;  ///< PROJ string or EPSG code of easting and northing; empty if they are local
   std::string frame;  ///< convention of columns that are channels: "ubc"; empty if the source states none

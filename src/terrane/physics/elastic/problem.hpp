@@ -218,7 +218,7 @@ class Locator {
   std::array<double, 6> extent_;  // box around all elements, not enlarged
   std::array<std::size_t, 3> bins_{1, 1, 1};
   std::vector<std::size_t> first_;       // index in elements_ at which each bin begins
-  std::vector<std::uint32_t> elements_;  // for each bin the elements whose around() overlaps it, ascending
+  std::vector<std::uint32_t> elements_;  // elements whose box around() overlaps each bin, ascending
 };
 
 }  // namespace terrane::elastic

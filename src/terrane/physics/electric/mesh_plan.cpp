@@ -17,7 +17,7 @@ namespace terrane::electric {
 namespace {
 constexpr double seen = 0.25;    // depth to which cells are even, relative to the length of the survey
 constexpr double far = 3;        // distance from an electrode to a wall, relative to the length of the survey
-constexpr double farthest = 12;  // at most this distance to a wall, if a resistive dyke divides the ground
+constexpr double farthest = 12;  // largest distance to a wall, if a resistive dyke divides the ground
 constexpr double sideways = 1.4, down = 1.2;  // factors by which cells grow
 
 using Interval3 = std::array<std::array<double, 2>, 3>;  // easting, northing, up

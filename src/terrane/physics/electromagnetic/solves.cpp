@@ -212,7 +212,7 @@ void Solves::prepare(double hertz) {
   if (knows_a_part(problem_)) layers_ = layers_of_sides(problem_.mesh, around);
   if (const auto strike = problem_.parameters.strike; strike != Strike::none)
     section_ = section_of_ends(problem_.mesh, around, strike == Strike::north ? 1 : 2);
-  if (!sampler_) return;  // without a sampler this is the first frequency: the constructor sets receptions_
+  if (!sampler_) return;  // at the first frequency there is no sampler yet: the constructor sets receptions_
   receptions_ = receivers(problem_, sigma_);
   make_sampler();
 }

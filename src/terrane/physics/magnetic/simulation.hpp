@@ -23,7 +23,8 @@ struct Settings {
   std::vector<Channel> channels{Channel::tmi};
   MainField field;
   bool exact_anomaly = false;
-  gravity::Parameters parameters;  ///< only accuracy, method and singular policy are used
+  /// Settings of the sums; only accuracy, method and singular policy are used.
+  gravity::Parameters parameters;
   std::string frame = "enu";
   UnitSystem units = UnitSystem::geo;
 

@@ -17,7 +17,7 @@ namespace terrane::traveltime {
 
 namespace {
 
-constexpr double nodes_per_second = 3e5;  // on one core, measured by benchmarks/traveltime
+constexpr double nodes_per_second = 3e5;  // nodes per second on one core, measured by benchmarks/traveltime
 
 /// Distributes shots over ranks; each shot is computed by one thread.
 class ShotRounds final : public RoundWork {

@@ -128,7 +128,8 @@ std::vector<std::vector<double>> diagonal_of_inverse(const LayeredMatrix& matrix
 double bytes_of_layers(double layers, double unknowns) { return (layers + 4) * unknowns * unknowns * 8; }
 
 double seconds_of_layers(double layers, double unknowns) {
-  constexpr double seconds_per_multiply_add = 0.2e-9;  // measured on one core with AVX2
+  // Time of a multiply-add, measured on one core with AVX2.
+  constexpr double seconds_per_multiply_add = 0.2e-9;
   return layers * 4 * unknowns * unknowns * unknowns * seconds_per_multiply_add;
 }
 

@@ -39,7 +39,7 @@ struct RecordsWanted {
   KeptIn place = KeptIn::memory;  ///< place of the records; not `automatic`
   std::size_t bytes = 0;          ///< size of one record
   Index count = 0;
-  std::string folder;  ///< for place disk; empty: the system's folder for temporary files
+  std::string folder;  ///< folder of records on disk; empty: the system's folder for temporary files
   bool operator==(const RecordsWanted&) const = default;
 };
 

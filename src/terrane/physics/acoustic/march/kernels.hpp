@@ -47,11 +47,11 @@ template <class T>
 struct StepArguments {
   Stencil<T> stencil;
   const T* now = nullptr;                     ///< p
-  T* next = nullptr;                          ///< contains p⁻, which p⁺ overwrites
+  T* next = nullptr;                          ///< p⁻ on input, p⁺ on output
   const T* squared = nullptr;                 ///< v²Δt²; with variable density ρv²Δt²
   const T* half_density = nullptr;            ///< ρ/2
   const T* now_q = nullptr;                   ///< q, the second field of a VTI or TTI medium
-  T* next_q = nullptr;                        ///< contains q⁻, which q⁺ overwrites
+  T* next_q = nullptr;                        ///< q⁻ on input, q⁺ on output
   const T *wide = nullptr, *mixed = nullptr;  ///< 1 + 2ε, √(1 + 2δ)
   const T* normal[3] = {};                    ///< n, the direction of a tilted axis
   T *along_p = nullptr, *along_q = nullptr;   ///< G p and G q, the derivatives along a tilted axis

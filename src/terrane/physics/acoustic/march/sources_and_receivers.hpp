@@ -138,7 +138,7 @@ class Receivers {
   Buffer<ReceiverRow> rows_;
   Buffer<Index> first_;  ///< [taps + 1] index of each tap's first row, and the number of rows
   Buffer<T> weights_, samples_;
-  std::vector<std::pair<Index, Index>> in_memory_;  ///< for passes: offset and index of each row, sorted
+  std::vector<std::pair<Index, Index>> in_memory_;  ///< offset and index of each row, sorted; used by passes
   std::vector<T> sums_;                             ///< sums of rows in a pass: [steps, rows]
 };
 

@@ -29,7 +29,7 @@ struct Medium {
   /// The part of κ and μ that each mechanism of attenuation.hpp relaxes, Pa; if not zero, `stiffness` is the
   /// unrelaxed one.
   std::array<double, 3> taken_kappa{}, taken_mu{};
-  std::string name;  ///< for messages; may be empty
+  std::string name;  ///< name of the medium for messages; may be empty
 
   template <class Self, class Field>
   static void fields(Self& m, Field& field) {

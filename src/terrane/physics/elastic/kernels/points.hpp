@@ -280,7 +280,7 @@ struct RecordByGroups {
   static constexpr int groups_at_once = 32;
 
   Record<T> solid;
-  RecordPotential<T> fluid;  ///< for the receivers from index in_solid on
+  RecordPotential<T> fluid;  ///< records at the receivers from index in_solid on
   std::size_t in_solid;
 
   struct Shared {

@@ -26,14 +26,14 @@ struct Layer {
   std::function<double(double easting, double northing)> bottom;  ///< m up
   std::size_t rows = 1;   ///< number of rows of elements, including the two rows of a doubling
   bool doubling = false;  ///< whether columns are twice as wide from this layer on
-  std::string name;       ///< for messages
+  std::string name;       ///< name of the layer, for messages
 };
 
 struct LayeredBox {
   double west = 0, east = 0, south = 0, north = 0;
   std::size_t columns_east = 1, columns_north = 1;  ///< numbers of columns at the surface
   std::function<double(double easting, double northing)> surface;
-  std::vector<Layer> layers;  ///< from the surface down; the bottom of the last is the box's bottom
+  std::vector<Layer> layers;  ///< layers from the surface down; the bottom of the last is the box's bottom
 };
 
 /// Makes the mesh: elements from the surface down, all with medium index 0. layer: receives the index of each

@@ -21,7 +21,7 @@ struct Variation {
   std::size_t anisotropic = 0;  ///< anisotropic elements, not changed
   std::size_t mixed = 0;        ///< elements with points that would be fluid in a solid, solid in a fluid, or
                                 ///< anisotropic: these points get the element's medium
-  std::string text() const;     ///< for notes
+  std::string text() const;     ///< the counts as a text for notes
 };
 
 /// Sets the medium at the points of elements, for the basis of this degree. at: for each element the function

@@ -11,9 +11,9 @@
 //   L_jk = Σ_nm M_nm F_(n+j)(m+k),   F = E (1/r);   L'_jk = Σ_nm g_nm(d) L_(n+j)(m+k)
 // Both are sums over two tables with both signs of m: correlate().
 //
-// Limited by FP64 multiply-adds. A translation of order p needs 4 Σ_j (j + 1) (min(p, p + 2 − j) + 1)², about
-// (p + 3)⁴ / 3; a thread computes three neighbours L_jk, so that two numbers from shared memory are used in
-// twelve multiply-adds.
+// Translations are limited by FP64 multiply-adds. A translation of order p needs 4 Σ_j (j + 1) (min(p, p + 2
+// − j) + 1)², about (p + 3)⁴ / 3; a thread computes three neighbours L_jk, so that two numbers from shared
+// memory are used in twelve multiply-adds.
 #include <algorithm>
 #include <atomic>
 #include <cmath>

@@ -31,7 +31,7 @@ struct MethodPlan {
 
   /// The sum as planned, on `device`.
   std::shared_ptr<Summation> summation(Progress& progress) const { return make(device, progress); }
-  std::function<std::shared_ptr<Summation>(Device, Progress&)> make;  ///< see Candidate
+  std::function<std::shared_ptr<Summation>(Device, Progress&)> make;  ///< makes the sum (see Candidate)
 };
 
 /// "direct", "lattice", "tree", "fmm"

@@ -19,7 +19,7 @@ constexpr std::size_t cells_per_chunk = 2048, moments_per_task = 8, boxes_per_ta
 // A near pair needs 0.8e-9 s in a product. Three times as much is counted, so that fewer pairs are computed
 // as near ones: their stored entries need most of the memory, and most of the time to make G.
 constexpr double seconds_per_kept_pair = 2.4e-9;
-constexpr double point_angle = 0.25;  // for the diagonal: largest size / distance of cells taken as points
+constexpr double point_angle = 0.25;  // largest size / distance of cells that the diagonal takes as points
 
 PrismColumns prisms_from(const PrismSet& p, std::size_t first, const double* density) {
   return {{p.west.data() + first, p.south.data() + first, p.bottom.data() + first},

@@ -28,7 +28,7 @@ class CellContacts {
  public:
   struct One {
     std::uint32_t station, cell;
-    std::uint8_t octants;  ///< see Contact
+    std::uint8_t octants;  ///< bits of the octants that the cell fills (see Contact)
   };
   CellContacts() = default;
   CellContacts(const PrismSet& cells, const KeptStations& stations,
