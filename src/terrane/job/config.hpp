@@ -18,7 +18,7 @@
 
 namespace terrane {
 
-struct Contents;  // contents.hpp
+struct Contents;  // defined in contents.hpp
 
 /// One key that a table of the job file may have. A list of keys defines the allowed keys, their defaults,
 /// the text of error messages, the template of `terrane new` and the reference.

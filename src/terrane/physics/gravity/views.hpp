@@ -32,7 +32,7 @@ struct Stations {
   std::size_t size() const noexcept { return easting.size(); }
 };
 
-struct Contact;  // sum/singular.hpp
+struct Contact;  // defined in sum/singular.hpp
 
 /// The arrays that receive the results: one array [n] per channel of the set, in the set's order, SI, frame
 /// enu.

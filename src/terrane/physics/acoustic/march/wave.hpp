@@ -64,8 +64,8 @@ class Wave {
     const Clock* clock = nullptr;
     const Sources<T>* sources = nullptr;  ///< may be null
     Receivers<T>* receivers = nullptr;    ///< may be null
-    Touch before{}, behind{};             ///< called before and after the stencil
-    After after{};                        ///< called after sources and images
+    Touch before{}, behind{};             ///< functions called before and after the stencil
+    After after{};                        ///< function called after sources and images
     bool back = false;
   };
   /// Collective: pass() of several waves in one medium. At each step and set of nodes the waves are computed
