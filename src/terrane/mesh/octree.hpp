@@ -19,7 +19,7 @@ struct Octree {
     std::uint32_t child = 0;            ///< index of the first child; the others follow
     std::uint8_t children = 0;          ///< number of children; 0: a leaf
     std::uint8_t level = 0;
-    bool flat = false;  ///< true: boxes too large for finer cells; divided into parts of about equal size
+    bool flat = false;  ///< whether the boxes are too large for finer cells, and divided into equal parts
     std::uint32_t size() const { return last - first; }
   };
   std::vector<std::uint32_t> order;  ///< [boxes] sorted indices of boxes

@@ -15,9 +15,9 @@ namespace {
 
 constexpr double at_jumps = 1, where_smooth = 3;         // h/L = at_jumps ε, √(where_smooth ε)
 constexpr double coarsest = 1. / 30, finest = 1. / 400;  // limits of h/L
-constexpr double beside_survey = 0.15, below_survey = 0.5,
-                 below_holes = 0.15;  // distances by which the mesh extends beyond the survey, relative to L
-constexpr double across_bodies = 4;   // least number of cells across the thinnest body or layer
+// Distances by which the mesh extends beyond the survey, divided by its length L.
+constexpr double beside_survey = 0.15, below_survey = 0.5, below_holes = 0.15;
+constexpr double across_bodies = 4;  // least number of cells across the thinnest body or layer
 constexpr std::size_t most_cells = 4'000'000;
 
 struct Extent {

@@ -122,8 +122,8 @@ TERRANE_FN T derivative_back(const Stencil<T>& d, const T* const (&n)[3], Index 
 }
 
 /// ψ of q, which is added to G q (the derivative of q along the tilted axis) in absorbing layers of the axis
-/// up. Outside the rank's part it may be left out: there G q is used only multiplied by n_north or n_east,
-/// which are zero at layers.
+/// up. Outside the rank's part ψ may be left out, because G q is multiplied there by n_north or n_east, which
+/// are zero at these layers.
 template <class T>
 TERRANE_FN T psi_of_q(const StepArguments<T>& g, Index k, Index j, Index i) {
   if (j < g.part.first[1] || j >= g.part.last[1] || i < g.part.first[2] || i >= g.part.last[2]) return 0;

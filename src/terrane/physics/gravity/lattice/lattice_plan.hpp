@@ -167,7 +167,7 @@ class LatticePlan {
 
   Lattice lattice_;
   ChannelSet channels_, computed_;
-  std::vector<GroupPart> parts_;  // group by group
+  std::vector<GroupPart> parts_;  // parts of all groups, group by group
   std::vector<Convolution> convolutions_;
 };
 
