@@ -18,7 +18,7 @@ namespace terrane::io {
 namespace {
 
 constexpr double gap = std::numeric_limits<double>::quiet_NaN();
-constexpr double largest_dummy = -1e31;  // Geosoft's dummy is -1e32
+constexpr double largest_dummy = -1e31;  // values up to this one are gaps: Geosoft writes -1e32
 constexpr std::string_view blank_letters = " \t\r";
 
 std::string_view without_blanks(std::string_view text) {

@@ -25,7 +25,7 @@ using magnetotelluric::Transfer;
 
 constexpr const char* written_here = "written by Terrane";
 
-/// What stands before the sign of the time dependence in texts of EDI files, in small letters without blanks
+/// Characters before the sign of the time dependence in texts of EDI files, in small letters without blanks
 /// and underscores.
 constexpr std::string_view before_sign[] = {
     "exp(", "exp[", "e^", "e^{", "e^(", "signconvention=", "signconvention:"};
@@ -136,8 +136,8 @@ class Site {
                    : "Blocks such as >ZXYR and >ZXYI hold it.");
     note_others();
   }
-  /// Whether the file says that its time dependence is exp(−iωt), which makes its numbers the conjugates of
-  /// ours; adds a note if so. Throws InputError if it says both signs.
+  /// Whether the file says that its time dependence is exp(−iωt), which makes its numbers the complex
+  /// conjugates of Terrane's; adds a note if so. Throws InputError if the file says both signs.
   bool is_conjugate() {
     auto said = file_.info;
     for (const auto* options : {&file_.head, &file_.section})
@@ -295,7 +295,8 @@ class Site {
     }
     return azimuth;
   }
-  /// The azimuth of an electric line from its ends; empty if the ends are not said, or are one place.
+  /// The azimuth of an electric line from its ends; empty if the file does not state the ends, or both are at
+  /// one position.
   std::optional<double> azimuth_of_line(const edi::Channel& channel) const {
     std::array<double, 4> at{};
     constexpr const char* keys[4] = {"x", "y", "x2", "y2"};

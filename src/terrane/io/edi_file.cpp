@@ -278,7 +278,7 @@ std::optional<double> angle_in(const TextReader& in, const Options& options, con
   const auto* option = said(options, key);
   if (option == nullptr) return std::nullopt;
   std::string plain;
-  for (const char c : lower(option->value))  // joins "00:00: 0.00"
+  for (const char c : lower(option->value))  // removes the blank of "00:00: 0.00"
     if (c != ' ' || (!plain.empty() && plain.back() != ':')) plain += c;
   plain = trimmed_value(std::string_view(plain).substr(0, plain.find('!')));
   const auto sign = taken_side(plain, most <= 90 ? "ns" : "ew");

@@ -49,8 +49,8 @@ File read(TextReader& in);
 /// The value of a key as a number; empty if the key is absent or its value is "none". Throws InputError if it
 /// is no number.
 std::optional<double> number_in(const TextReader& in, const Options& options, const char* key);
-/// The value of a key as a length in metres.  unit: length in metres of the unit that numbers have if no unit
-/// follows them, as it does in "410 ft".  Throws InputError: another word behind the number
+/// The value of a key as a length in metres.  unit: length in metres of the unit of numbers without a unit; a
+/// number may have one, as in "410 ft".  Throws InputError: another word behind the number
 std::optional<double> length_in(const TextReader& in, const Options& options, const char* key, double unit);
 /// The value of a key as an angle in degrees; formats "-26:30:15.2", "00:00: 0.00", "26 30 15 S", "S26.504".
 /// most: largest allowed magnitude; 90: a latitude. Throws InputError if it is no angle, or is larger.

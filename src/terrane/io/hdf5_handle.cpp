@@ -54,7 +54,7 @@ using ObjectInfo = H5O_info_t;
 herr_t see_object(hid_t, const char* name, const ObjectInfo* info, void* to) {
   auto& found = *static_cast<Found*>(to);
   try {
-    // The library finds each group from the top, so that time grows with the square of the depth.
+    // The library searches each group from the root, so time grows with the square of the depth of groups.
     constexpr std::ptrdiff_t deepest = 100;
     const std::string_view path(name);
     if (std::count(path.begin(), path.end(), '/') >= deepest)

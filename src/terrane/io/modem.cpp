@@ -378,8 +378,8 @@ class DataList {
   bool tipper_ = false, conjugate_ = false;
   double factor_ = 1;
   std::array<std::int64_t, 2> counted_{};  ///< periods and sites by the header of the block; 0: not stated
-  std::set<double> periods_;               ///< of the block
-  std::set<std::string> sites_;            ///< of the block
+  std::set<double> periods_;               ///< different periods of the block, s
+  std::set<std::string> sites_;            ///< names of the sites in the block
   std::map<std::string, Place> place_of_site_;
   std::map<std::pair<std::string, double>, std::size_t> rows_;
   std::vector<Row> data_;

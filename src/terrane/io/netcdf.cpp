@@ -291,7 +291,7 @@ class NetcdfReader {
            (v.dimensions.size() == 1 && coordinate(v.dimensions[0]) == &v);
   }
 
-  /// Throws InputError for units of angles that count the other way, west or south.
+  /// Throws InputError for units of angles that are positive to the west or south.
   void check_direction(const FileVariable& v) const {
     const auto unit = lower(v.attribute("units"));
     if (!unit.starts_with("degree")) return;
@@ -780,7 +780,8 @@ class NetcdfReader {
         out.texts.push_back(std::move(text));
       } else if (is_number(v)) {
         out.columns.push_back({v.name, v.attribute("units"), v.attribute("long_name"), values(v)});
-        // Heights that count downward, by their attribute though not by their name.
+        // Depths according to the attribute "positive", though the name does not say so: their sign is
+        // changed.
         if (lower(v.attribute("positive")) == "down" && lower(v.name).find("depth") == std::string::npos)
           for (double& value : out.columns.back().values) value = -value;
       }
@@ -798,7 +799,7 @@ class NetcdfReader {
   std::vector<FileVariable> variables_;
   std::vector<std::string> auxiliary_;
   std::vector<AxisRole> role_of_dimension_;
-  std::string groups_;  ///< what a note says of groups; empty if there are none
+  std::string groups_;  ///< text of a note on groups; empty if there are no groups
   Attributes global_;
 };
 

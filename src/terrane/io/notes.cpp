@@ -15,8 +15,8 @@ namespace terrane::io {
 
 namespace {
 
-/// Whether a value is a number that programs write where there is none, or ten or a thousand times that: of
-/// values that were read in another unit (%, g/cm3, V/V).
+/// Whether a value is a number that programs write for missing values; or ten or a thousand times such a
+/// number, because values in %, g/cm3 or V/V are converted when they are read.
 bool is_dummy(double value) {
   constexpr double nines[] = {-999,    -999.25,  -999.99,   -9999,  -9999.99, -99999,
                               -999999, -9999999, -99999999, -32767, -32768};

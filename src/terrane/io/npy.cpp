@@ -82,7 +82,8 @@ std::vector<std::size_t> parse_shape(const std::string& name, std::string_view t
   return {shape.begin(), shape.end()};
 }
 
-/// Throws InputError unless the file has n values of so many bytes, and nothing behind them.
+/// Throws InputError unless the file contains exactly n values.  bytes: bytes per value; there: bytes of all
+/// values in the file
 void check_size(const std::string& name, std::size_t n, std::size_t bytes, std::size_t there) {
   if (n > there / bytes)
     throw InputError(name, fmt::format("the file ends after {} of {} values", there / bytes, n),

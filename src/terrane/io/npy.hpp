@@ -1,5 +1,5 @@
-// NumPy arrays (.npy): float32, float64 and integers, either byte order, C or Fortran order; one array a
-// file.
+// NumPy arrays (.npy): float32, float64 and integers, either byte order, C or Fortran order; one array
+// per file.
 #pragma once
 
 #include <string>

@@ -522,7 +522,7 @@ std::string Config::where() const {
 
 std::string Config::where(std::string_view wanted) const {
   const auto key = name_here(wanted);
-  constexpr std::size_t longest = 100;  // of a key in a message
+  constexpr std::size_t longest = 100;  // longest text of a key in a message, bytes
   const auto named = key.size() > longest ? std::string(key.substr(0, longest)) + "…" : std::string(key);
   const std::string path = path_.empty() ? named : fmt::format("{}.{}", path_, named);
   if (node_)

@@ -322,7 +322,8 @@ bool Steps::arrived(double slope) {
   return still && fits && doubt_ < 0.03;
 }
 
-/// Whether the misfit has been above its target in the last four steps, and has not fallen by 2 % in them.
+/// Whether the misfit has been above its target in the last four steps, and has not fallen by 2 % in these
+/// steps.
 bool Steps::stuck() const {
   const std::size_t n = misfits_.size();
   if (settings_.choice != Choice::discrepancy || n <= 3) return false;

@@ -154,7 +154,7 @@ std::vector<Point> sensors_of(const Block& block, std::vector<std::string>& note
   return all;
 }
 
-/// Times of all rows as the file has them; NaN where it says that they are not valid.
+/// Times of all rows, in the unit of the file; NaN for times that the file marks as not valid.
 Column times_of(const Block& data, std::size_t t, std::size_t valid, const std::string& unit) {
   Column times{"t", unit, "", {}};
   for (const auto& row : data.rows)
