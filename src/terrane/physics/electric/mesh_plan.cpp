@@ -394,7 +394,7 @@ Ground ground_of(const std::vector<Position>& electrodes, const Prism& box, doub
   return ground_through(on_it);
 }
 
-constexpr double down_below = 1.15;          // downward growth of cells of an inversion
+constexpr double down_below = 1.15;          // growth factor of cells downwards, for inversions
 constexpr std::size_t many_cells = 300'000;  // limit for the number of cells
 
 /// Even cells at the electrodes, down to the lowest point of the ground; beyond them cells that grow out to

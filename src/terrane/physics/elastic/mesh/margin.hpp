@@ -45,8 +45,8 @@ struct Fading {
 };
 Fading fading_at(const Mesh& mesh, std::size_t axis, double x, double frequency);
 
-/// The braking that prevents guided waves from growing. fastest, slowest: largest and smallest among the
-/// media at a side of the speed of the medium's slowest wave, m/s
+/// The braking that prevents guided waves from growing. fastest, slowest: each medium at the side has a
+/// slowest wave; these are the largest and the smallest speed of such waves, m/s
 double braking_of_layers(double fastest, double slowest);
 
 /// The braking that plane waves of one medium need along an axis; 0 for isotropic media.
