@@ -13,12 +13,12 @@ namespace terrane::io {
 
 /// The values of tags in the file; empty if a tag is missing.
 struct GeotiffTags {
-  std::vector<double> pixel_scale;           ///< 33550: s_x, s_y, s_z
-  std::vector<double> tie_points;            ///< 33922: I, J, K, X, Y, Z of each tie point
-  std::vector<double> transformation;        ///< 34264: 4 x 4, row by row
-  std::vector<std::uint16_t> key_directory;  ///< 34735
-  std::vector<double> key_numbers;           ///< 34736
-  std::string key_words;                     ///< 34737
+  std::vector<double> pixel_scale;           ///< tag 33550: s_x, s_y, s_z
+  std::vector<double> tie_points;            ///< tag 33922: I, J, K, X, Y, Z of each tie point
+  std::vector<double> transformation;        ///< tag 34264: 4 x 4, row by row
+  std::vector<std::uint16_t> key_directory;  ///< tag 34735
+  std::vector<double> key_numbers;           ///< tag 34736
+  std::string key_words;                     ///< tag 34737
 };
 
 /// Conversion of stored values to heights: z = metres · (offset + scale · value), in `unit`.
