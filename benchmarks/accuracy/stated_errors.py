@@ -2,19 +2,24 @@
 """True against stated errors (simulation.verify = "estimate") on random earths, physics by physics.
 
     benchmarks/accuracy/stated_errors.py TERRANE [KIND[:EARTHS] ...] [--earths 12] [--seed 1] [--json FILE]
-                                         [--verify refine] [--plot FILE]
+                                         [--first 0] [--verify refine] [--keep FILE] [--plot FILE]
+    benchmarks/accuracy/stated_errors.py TERRANE --draw --keep FILE --plot FILE
 
 draws earths of each kind, runs the command, and holds its data against others that share nothing with its mesh, or as
 little as can be had:
 
     dc_layers    direct current, potential = "total", which errs; the truth is the closed form
     dc_dykes     two or three vertical contacts; the truth is a system per wavenumber, here
-    dc_boxes     a box in a layered earth; the truth is continued by h² from 4.5 and 9 cells between electrodes
-    dc_hills     a ridge of homogeneous or layered ground; the truth is a mesh of a quarter of the cells
+    dc_boxes     a box in a layered earth; the truth is continued by h² from 4 and 8 cells between electrodes
+    dc_hills     a ridge of homogeneous or layered ground; the truth is a mesh of a third of the cells
+    dc_valleys   the same, a valley; dc_slopes: a step of the ground's height
     mt_layers    impedances; the truth is the recursion of layers, here
     mt_blocks    impedances over a block; the truth is a finer mesh
+    mt_blocks_in_layers  the same, two or three layers around the block
     csem_layers  a dipole in layers or under the sea; the truth is the closed form of layers, by field = "secondary"
     csem_blocks  a block in those layers; the truth is field = "secondary", which is right to a tenth of a percent
+    csem_corrected  the same earths, by field = "corrected"; secondary fields on the same mesh share the errors of the
+                 scattered field, so that true errors come out too small
     heat_warm    a warm box in one rock; the truth is a product of error functions
     heat_points  a heater beside a contact of two rocks of one diffusivity; the truth is the point source of
                  Carslaw & Jaeger with its image
@@ -27,7 +32,9 @@ little as can be had:
 Prints for each kind the true errors, what stated / true comes to, the share of data whose true error is above twice the
 stated one, and what the companion costs. With --verify refine also: of how many earths runs say that 1 % is kept, of how
 many it is (95 % of data), how many are said to be kept where 5 % of data err by more than 2 %, and what all costs
-against the first solve. Needs NumPy, waves h5py; --plot Matplotlib.
+against the first solve. --first leaves out the first earths of a seed. --keep adds the errors of all data to a file
+(.npz), from which --plot draws those of all runs; --draw draws without a run. Needs NumPy, waves h5py; --plot
+Matplotlib.
 """
 
 import argparse
@@ -138,10 +145,10 @@ def potential_across_planes(rho, planes, source, at):
     return np.array(result)
 
 
-def line(rng, array=None):
+def line(rng, array=None, electrodes=14, levels=5):
     spacing = float(rng.choice([1, 2, 5, 10]))
-    return {"kind": "line", "start": [-6.5 * spacing, 0.0], "electrodes": 14, "spacing": spacing, "levels": 5,
-            "array": array or str(rng.choice(["wenner", "dipole-dipole", "schlumberger"]))}, spacing
+    return {"kind": "line", "start": [-(electrodes - 1) / 2 * spacing, 0.0], "electrodes": electrodes,
+            "spacing": spacing, "levels": levels, "array": array or str(rng.choice(["wenner", "dipole-dipole", "schlumberger"]))}, spacing
 
 
 def electric(**more):
@@ -191,7 +198,7 @@ def dc_dykes(terrane, rng):
 
 
 def dc_boxes(terrane, rng):
-    survey, spacing = line(rng)
+    survey, spacing = line(rng, electrodes=10, levels=4)
     bodies = layers_of(rng, spacing, int(rng.integers(1, 4)))
     top, size = float(rng.uniform(0.2, 2)) * spacing, rng.uniform(1, 4, 3) * spacing
     west, south = float(rng.uniform(-4, 2)) * spacing, -float(rng.uniform(0.2, 0.8)) * size[1]
@@ -202,24 +209,25 @@ def dc_boxes(terrane, rng):
         mesh = {"kind": "planned", "cell": float(cell)}
         return run(terrane, job({"resistivity": 100.0}, bodies, survey, simulation, mesh=mesh))
     got, time = made(spacing / 2, electric())
-    coarse, fine = (made(spacing / n, {"physics": "electric"})[0]["resistance"] for n in (4.5, 9))
+    coarse, fine = (made(spacing / n, {"physics": "electric"})[0]["resistance"] for n in (4, 8))
     return relative(got, fine + (fine - coarse) / 3, "resistance"), time
 
 
-def dc_hills(terrane, rng):
+def dc_hills(terrane, rng, form=lambda x: np.exp(-(x ** 2)), deepest=0.0):
+    """form: height over the distance from the crest, in widths; deepest: the lowest height, in heights of the crest."""
     spacing = 5.0
-    survey = {"kind": "line", "start": [-4.5 * spacing, 0.0], "electrodes": 10, "spacing": spacing, "levels": 4,
+    survey = {"kind": "line", "start": [-3.5 * spacing, 0.0], "electrodes": 8, "spacing": spacing, "levels": 4,
               "array": str(rng.choice(["wenner", "dipole-dipole"]))}
     height, width = float(rng.uniform(0.3, 1.5)) * spacing, float(rng.uniform(1.5, 4)) * spacing
     at, turned = float(rng.uniform(-3, 3)) * spacing, float(rng.uniform(-0.6, 0.6))
     places = np.arange(-300, 301, 2.0)
     across = places[None, :] - at + turned * places[::-1, None]
-    heights = height * np.exp(-((across / width) ** 2))
+    heights = height * form(across / width)
     grid = "ncols 301\nnrows 301\nxllcenter -300\nyllcenter -300\ncellsize 2\n"
     grid += "\n".join(" ".join(f"{h:.6f}" for h in row) for row in heights) + "\n"
     bodies = []
     if rng.random() < 0.5:
-        bottom = -float(rng.uniform(0.5, 2)) * spacing
+        bottom = -float(rng.uniform(0.5, 2)) * spacing + deepest * height
         bodies = [{"kind": "layer", "top": bottom, "bottom": -1e5,
                    "resistivity": float(np.exp(rng.uniform(math.log(10), math.log(1000))))}]
     def made(cell, **more):
@@ -227,8 +235,16 @@ def dc_hills(terrane, rng):
         text = job({"resistivity": 100.0}, bodies, survey, electric(**more), mesh=mesh)
         return run(terrane, '[model]\ntopography = "hill.asc"\n' + text, {"hill.asc": grid})
     got, time = made(spacing / 2)
-    fine, _ = made(spacing / 8, verify="off")
+    fine, _ = made(spacing / 6, verify="off")
     return relative(got, fine["resistance"], "resistance"), time
+
+
+def dc_valleys(terrane, rng):
+    return dc_hills(terrane, rng, lambda x: -np.exp(-(x ** 2)), -1.0)
+
+
+def dc_slopes(terrane, rng):
+    return dc_hills(terrane, rng, np.tanh, -1.0)
 
 
 # ---- magnetotellurics
@@ -280,7 +296,7 @@ def mt_layers(terrane, rng):
     return of_impedances(got, -z, z), time
 
 
-def mt_blocks(terrane, rng):
+def mt_blocks(terrane, rng, layers=False):
     rho, block = np.exp(rng.uniform(math.log(5), math.log(1000), 2))
     size = np.exp(rng.uniform(math.log(500), math.log(4000), 3))
     top = float(rng.uniform(0.2, 1.0) * size.min())
@@ -288,6 +304,12 @@ def mt_blocks(terrane, rng):
     bodies = [AIR, {"kind": "layer", "bottom": -1e6, "top": 0.0, "resistivity": float(rho)},
               {"kind": "box", "box": [float(east), float(east + size[0]), float(north), float(north + size[1]),
                                       -top - float(size[2]), -top], "resistivity": float(block)}]
+    if layers:
+        thick = np.exp(rng.uniform(math.log(0.3), math.log(2), int(rng.integers(1, 3)))) * (top + size[2])
+        depths = np.concatenate([[0], np.cumsum(thick), [1e6]])
+        bodies[1:2] = [{"kind": "layer", "top": -float(t), "bottom": -float(b), "resistivity": float(r)}
+                       for t, b, r in zip(depths[:-1], depths[1:],
+                                          [rho, *np.exp(rng.uniform(math.log(5), math.log(1000), thick.size))])]
     depth = top + size[2] / 2
     hertz = [float(rho / (math.pi * MU * (depth * rng.uniform(0.7, 2)) ** 2))]
     survey = sites(*((x * size[0], 0.3 * x * size[1], 0) for x in (0, 0.3, 0.6, 1.0, 1.6)))
@@ -301,9 +323,13 @@ def mt_blocks(terrane, rng):
     return of_impedances(got, z["en"], z["ne"]), time
 
 
+def mt_blocks_in_layers(terrane, rng):
+    return mt_blocks(terrane, rng, layers=True)
+
+
 # ---- fields of sources
 
-def csem_layers(terrane, rng, with_block=False):
+def csem_layers(terrane, rng, with_block=False, field="total"):
     if rng.random() < 0.5:  # under the sea
         sea = float(np.exp(rng.uniform(math.log(200), math.log(3000))))
         hertz, offsets = float(np.exp(rng.uniform(math.log(0.1), math.log(2)))), (1000, 2000, 3000, 4500)
@@ -336,7 +362,7 @@ def csem_layers(terrane, rng, with_block=False):
         return run(terrane, job({"resistivity": 100.0}, bodies, survey,
                                 {"physics": "electromagnetic", "frequencies": [hertz], "components": components,
                                  **more}, sent))
-    got, time = made(verify=VERIFY)
+    got, time = made(verify=VERIFY, field=field)
     true, _ = made(field="secondary")
     pairs = []
     for letter in "eh":
@@ -349,6 +375,10 @@ def csem_layers(terrane, rng, with_block=False):
 
 def csem_blocks(terrane, rng):
     return csem_layers(terrane, rng, with_block=True)
+
+
+def csem_corrected(terrane, rng):
+    return csem_layers(terrane, rng, with_block=True, field="corrected")
 
 
 # ---- heat
@@ -532,9 +562,9 @@ def sound_centres(terrane, rng):
 
 # ---- statistics
 
-KINDS = {f.__name__: f for f in (dc_layers, dc_dykes, dc_boxes, dc_hills, mt_layers, mt_blocks,
-                                  csem_layers, csem_blocks, heat_warm, heat_points, sound_whole, sound_surface, sound_layers,
-                                  sound_centres)}
+KINDS = {f.__name__: f for f in (dc_layers, dc_dykes, dc_boxes, dc_hills, dc_valleys, dc_slopes, mt_layers,
+                                  mt_blocks, mt_blocks_in_layers, csem_layers, csem_blocks, csem_corrected,
+                                  heat_warm, heat_points, sound_whole, sound_surface, sound_layers, sound_centres)}
 
 
 def summary(pairs, reports):
@@ -561,11 +591,21 @@ def summary(pairs, reports):
     return {k: float(f"{v:.4g}") if isinstance(v, float) else v for k, v in found.items()}
 
 
+def with_kept(file, all_pairs):
+    """Pairs of (true, stated) errors by kind, of the file and of this run; written back to the file."""
+    merged = dict(np.load(file)) if Path(file).exists() else {}
+    for kind, pairs in all_pairs.items():
+        merged[kind] = np.concatenate([*([merged[kind]] if kind in merged else []), *pairs])
+    if all_pairs:
+        np.savez(file, **merged)
+    return {kind: [merged[kind]] for kind in KINDS if kind in merged}
+
+
 def plot(all_pairs, file):
     import matplotlib
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
-    columns = min(3, len(all_pairs))
+    columns = min(4, len(all_pairs))
     rows = -(-len(all_pairs) // columns)
     figure, axes = plt.subplots(rows, columns, figsize=(4 * columns, 3.8 * rows), squeeze=False)
     for axis in axes.flat[len(all_pairs):]:
@@ -575,7 +615,8 @@ def plot(all_pairs, file):
         ends = np.array([1e-3, 100])
         axis.fill_between(ends, ends / 2, ends * 3, color="0.9", lw=0)
         axis.plot(ends, ends, color="0.4", lw=0.8)
-        axis.loglog(np.clip(true, *ends), np.clip(stated, *ends), ".", ms=3, color="tab:blue", alpha=0.5)
+        some = np.random.default_rng(1).permutation(true.size)[:2000]  # more dots hide each other
+        axis.loglog(np.clip(true[some], *ends), np.clip(stated[some], *ends), ".", ms=3, color="tab:blue", alpha=0.5)
         axis.set(xlim=ends, ylim=ends, title=kind.replace("_", " "), xlabel="true error, %",
                  ylabel="stated error, %")
         axis.set_aspect("equal")
@@ -589,6 +630,9 @@ def main():
     parser.add_argument("kinds", nargs="*", metavar="KIND[:EARTHS]", help=", ".join(KINDS))
     parser.add_argument("--earths", type=int, default=12)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--keep")
+    parser.add_argument("--draw", action="store_true")
     parser.add_argument("--verify", choices=("estimate", "refine"), default="estimate")
     parser.add_argument("--json")
     parser.add_argument("--plot")
@@ -596,10 +640,10 @@ def main():
     global VERIFY  # what jobs ask for
     VERIFY = options.verify
     results, all_pairs = {}, {}
-    for wanted in options.kinds or KINDS:
+    for wanted in [] if options.draw else options.kinds or KINDS:
         kind, _, earths = wanted.partition(":")
         pairs, reports = [], []
-        for earth in range(int(earths or options.earths)):
+        for earth in range(options.first, int(earths or options.earths)):
             rng = np.random.default_rng([options.seed, earth])
             made, report = KINDS[kind](os.path.abspath(options.terrane), rng)
             pairs.append(made)
@@ -609,6 +653,8 @@ def main():
         print(kind, json.dumps(results[kind]), flush=True)
     if options.json:
         Path(options.json).write_text(json.dumps(results, indent=1) + "\n")
+    if options.keep:
+        all_pairs = with_kept(options.keep, all_pairs)
     if options.plot:
         plot(all_pairs, options.plot)
 

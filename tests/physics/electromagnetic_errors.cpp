@@ -130,18 +130,54 @@ TEST(ErrorsOfFields, OfPlaneWavesHoldOverRandomLayers) {
   all.expect_to_hold(1);
 }
 
+const std::string widths =
+    "[5400, 3600, 2400, 1600, 1060, 700, 470, 310, 210, \"16*140\", 210, 310, 470, 700, 1060, 1600, 2400, "
+    "3600, 5400]\n";
+const auto cells_of_140_m =
+    "[mesh]\nkind = \"tensor\"\norigin = [-16870, -16870, -16870]\neasting_widths = " + widths +
+    "northing_widths = " + widths + "up_widths = " + widths;
+const LayeredEarth rock_under_air{{{0.01, 0.01}, {1e-8, 1e-8}}, {0}};
+
 TEST(ErrorsOfFields, OfADipoleHoldOverHomogeneousRock) {
   Earths earths(37);
   Errors all;
-  const std::string widths =
-      "[5400, 3600, 2400, 1600, 1060, 700, 470, 310, 210, \"16*140\", 210, 310, 470, 700, 1060, 1600, 2400, "
-      "3600, "
-      "5400]\n";
-  const auto mesh =
-      "[mesh]\nkind = \"tensor\"\norigin = [-16870, -16870, -16870]\neasting_widths = " + widths +
-      "northing_widths = " + widths + "up_widths = " + widths;
-  add_dipole(earths, all, {{{0.01, 0.01}, {1e-8, 1e-8}}, {0}}, mesh, 350);
+  add_dipole(earths, all, rock_under_air, cells_of_140_m, 350);
   all.expect_to_hold(1, 8);  // two cells between source and receiver: more is stated than there is
+}
+
+const std::string corrected = "field = \"corrected\"\n";
+
+TEST(CorrectedFields, OverLayersAloneAreThoseOfTheClosedForm) {
+  Earths earths(41);
+  Errors all;
+  add_dipole(earths, all, rock_under_air, cells_of_140_m, 350, corrected + estimate);
+  for (const double real : all.real) EXPECT_LT(real, 3e-5);
+}
+
+/// E at two receivers over a block, with four cells and six between source and receivers.
+std::vector<Complex> over_a_block(const std::string& simulation) {
+  const auto text = cells_of_140_m + model(rock_under_air) +
+                    "[[model.body]]\nkind = \"box\"\nbox = [420, 980, -420, 280, -1260, -700]\n"
+                    "conductivity = 0.02\n[source]\nkind = \"dipole\"\nat = [0, 0, -350]\n"
+                    "[survey]\nkind = \"list\"\nstations = [[500, 100, -1e-3], [800, 200, -1e-3]]\n"
+                    "[simulation]\nphysics = \"electromagnetic\"\nfrequencies = [1]\n"
+                    "components = [\"e_e\"]\n";
+  return complex_of(simulation_of(text + simulation)->run(), "e_e");
+}
+
+TEST(CorrectedFields, OverABlockAreCloserToTheSecondaryFieldThanTotalOnes) {
+  const auto right = over_a_block("field = \"secondary\"\n"), total = over_a_block(""),
+             better = over_a_block(corrected);
+  for (std::size_t n = 0; n < right.size(); ++n) {
+    EXPECT_GT(std::abs(total[n] / right[n] - 1.0), 2e-3);
+    EXPECT_LT(std::abs(better[n] - right[n]), 0.1 * std::abs(total[n] - right[n]));
+  }
+}
+
+TEST(CorrectedFields, AreRefusedForPlaneWaves) {
+  Earths earths(42);
+  const auto text = waves(model(earths.layers(2, 200, 400)), 1, corrected);
+  EXPECT_THAT(message([&] { simulation_of(text); }), HasSubstr("need no correction"));
 }
 
 bool is_kept(const Result& result) { return result.attributes.at("error_kept") == "true"; }

@@ -81,11 +81,12 @@ double place_of(const std::vector<double>& faces, double count) {
   return faces[cell] + (count - static_cast<double>(cell)) * (faces[cell + 1] - faces[cell]);
 }
 
-/// Limits of the growth factor of cells appended beyond a wall.
+/// Limits of the growth factor of cells appended beyond a wall. Those of companions grow fast: they need only
+/// show what a wall that is farther away changes.
 struct Growth {
   double least, most;
 };
-constexpr Growth of_companions{1.6, 2.25}, of_finer{1.3, 1.5};
+constexpr Growth of_companions{2.25, 2.25}, of_finer{1.3, 1.5};
 
 /// Widths of the cells appended beyond a wall, from the wall outwards, m.  last: width of the mesh's
 /// outermost cell; before: width of its inner neighbour; away: distance from the wall to the survey, m

@@ -8,8 +8,8 @@
 // around a source have large errors only near contacts of rocks: their error is at least the mean of the
 // previous and the next one (heat/simulation.cpp).
 //
-//   s = 1    direct current: e₁ is about three times the error, so that few are too small on coarse meshes
-//   s = 1.7  direct current if the model has vertical contacts alone, which have no edges
+//   s = 2^2α − 1  direct current, from 1 to 1.7, α of the sharpest edge of bodies (electric/edges.hpp): 1.5
+//            to 1.7 for boxes in one rock; 1.7 was measured beside vertical contacts, which have no edges
 //   s = 1.5  magnetotellurics
 //   s = 1.6  electromagnetic fields of sources
 //   s = 2.5  temperatures

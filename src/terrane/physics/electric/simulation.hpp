@@ -137,6 +137,7 @@ class Simulation final : public RefinedSimulation<Simulation, Found> {
   /// The columns of estimated errors, which follow those of fields_of().
   std::vector<Column> errors_of(const Solved& solved, StatedErrors& stated) const;
 
+  double part_of_difference() const;
   std::vector<const std::vector<double>*> values_of_medium() const;
   /// Whether the medium varies along one horizontal axis only, so that it has no edges or corners. Near edges
   /// and corners, errors decrease more slowly than with the square of the cell width.

@@ -8,6 +8,7 @@
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/comm/groups.hpp"
 #include "terrane/physics/electromagnetic/checkpoint.hpp"
+#include "terrane/physics/electromagnetic/correction.hpp"
 #include "terrane/simulation/checkpoint_times.hpp"
 
 namespace terrane::electromagnetic {
@@ -193,6 +194,28 @@ Outcome of_groups(const Problem& problem, Stream& stream, Progress& told, const 
   return out;
 }
 
+/// The outcome over the earth, corrected by that over its layers (correction.hpp) on rank 0, which has the
+/// data.  outcome_of(problem, checkpoint, progress): solves on all ranks
+template <class OutcomeOf>
+Outcome corrected(const Problem& problem, const CheckpointSettings& checkpoint, Progress& told, int threads,
+                  const OutcomeOf& outcome_of) {
+  const auto solves = static_cast<double>(problem.solves());
+  told.start("solving for fields", 2 * problem.solves());
+  const auto part = [&](const Problem& one, std::size_t n) {
+    ShareOfProgress its(told, solves);
+    return outcome_of(one, checkpoint_of_one(checkpoint, n, 2), its);
+  };
+  auto total = problem;
+  total.parameters.field = Field::total;
+  auto outcome = part(total, 0);
+  const auto layered = over_its_layers(problem);
+  const auto over_layers = part(layered, 1);
+  if (!outcome.data.empty()) correct_by_layers(layered, over_layers, threads, outcome);
+  outcome.warnings.insert(outcome.warnings.end(), over_layers.warnings.begin(), over_layers.warnings.end());
+  told.finish();
+  return outcome;
+}
+
 }  // namespace
 
 Outcome forward(const Problem& problem, Stream& stream, Progress* progress, Comm* ranks, int at_once,
@@ -204,8 +227,12 @@ Outcome forward(const Problem& problem, Stream& stream, Progress* progress, Comm
     return problem.solves();
   };
   const Groups groups(ranks ? *ranks : alone, solves, at_once);
-  return groups.run(
-      [&] { return of_groups(problem, stream, progress ? *progress : silent, groups, checkpoint); });
+  Progress& told = progress ? *progress : silent;
+  const auto outcome_of = [&](const Problem& one, const CheckpointSettings& kept, Progress& its) {
+    return groups.run([&] { return of_groups(one, stream, its, groups, kept); });
+  };
+  if (problem.parameters.field != Field::corrected) return outcome_of(problem, checkpoint, told);
+  return corrected(problem, checkpoint, told, stream.threads(), outcome_of);
 }
 
 }  // namespace terrane::electromagnetic

@@ -14,10 +14,11 @@ enum class Rough { automatic, never, always };
 inline constexpr std::array<std::string_view, 3> rough_names{"auto", "never", "always"};
 
 /// The unknown of the equations: the total field; or the secondary field, the difference from the field of
-/// the layers at the sides of the mesh. The latter is accurate near sources, and needs a Hankel transform for
-/// each edge whose conductivity differs from that of the layers.
-enum class Field { total, secondary };
-inline constexpr std::array<std::string_view, 2> field_names{"total", "secondary"};
+/// the layers at the sides of the mesh, which is accurate near sources, and needs a Hankel transform for each
+/// edge whose conductivity differs from that of the layers; or corrected: the total field, with data
+/// corrected by those of the layers (correction.hpp), which needs two solves.
+enum class Field { total, secondary, corrected };
+inline constexpr std::array<std::string_view, 3> field_names{"total", "secondary", "corrected"};
 
 /// The earth whose field is the primary field of plane waves: the layers at the sides of the mesh (none), or
 /// the section at the two ends of the mesh along an axis, continued along that axis.
@@ -43,8 +44,10 @@ struct Parameters {
     field("most_iterations", p.most_iterations, count(1, 100'000),
           "Most iterations; then a solve stops unconverged, and the report says so.");
     field("field", p.field, one_of(field_names),
-          "Field that is solved for: total; or secondary, the difference from the layers at the sides of the "
-          "mesh, which is accurate near sources, for dipoles and wires in those layers.");
+          "Field that is solved for: total; secondary, the difference from the layers at the sides of the "
+          "mesh, which is accurate near sources, for dipoles and wires in those layers; or corrected: the "
+          "total field, and data are corrected by what the mesh does wrong over those layers alone, at the "
+          "cost of a second solve.");
     field("strike", p.strike, one_of(strike_names),
           "Earth of the incident plane waves: none, the layers at the sides of the mesh; north or east, the "
           "section at the two ends of the mesh along that axis, which continues along it.");

@@ -153,8 +153,9 @@ double Problem::host_memory(double ranks) const {
                               ? 0
                               : bytes_of_section(mesh, parameters.strike == Strike::north ? 1 : 2);
   const bool plane_waves = !sources.empty() && sources.front().kind == Source::Kind::plane_wave;
-  const double beside_field =
-      model_memory() + (plane_waves ? 28 * cells : 0) + (stores_charge() ? 16 * cells : 0);
+  // The correction by layers copies the problem twice (forward.cpp).
+  const double beside_field = (parameters.field == Field::corrected ? 3 : 1) * model_memory() +
+                              (plane_waves ? 28 * cells : 0) + (stores_charge() ? 16 * cells : 0);
   // The volume is copied for each solve, for all solves, and for the file format.
   constexpr double copies_of_volume = 3.6;
   return ranks * std::max(of_section - field_memory(false), beside_field) +
@@ -190,7 +191,7 @@ void Problem::check() const {
   }
   if (parameters.strike != Strike::none && sources.front().kind != Source::Kind::plane_wave)
     throw InputError("simulation.strike", "a strike is of plane waves", "Leave the key out.");
-  if (parameters.field == Field::secondary) check_secondary();
+  if (parameters.field != Field::total) check_secondary();
   for (std::size_t n = 0; n < receivers.size(); ++n) {
     const auto what = fmt::format("receiver {}", n + 1);
     receiver(mesh, {along(), {}, {}}, along(), receivers[n], components.front(), what);
@@ -256,6 +257,9 @@ void Problem::check_charges() const {
 }
 
 void Problem::check_secondary() const {
+  if (parameters.field == Field::corrected && sources.front().kind == Source::Kind::plane_wave)
+    throw InputError("simulation.field", "plane waves over layers need no correction",
+                     "Leave the key out: their known part is that of the layers.");
   const auto sigma = this->sigma(frequencies.front());
   const auto layers = layers_of_sides(mesh, sigma);
   for (std::size_t n = 0; n < sources.size(); ++n) {
@@ -449,7 +453,7 @@ void Problem::warn_of_upright(std::vector<std::string>& lines) const {
           "field is another "
           "in each, is taken to flow in the upper one; move it to where it is",
           source_name(n), 1 / own, 1 / other));
-    else if (std::abs(p[2] - middle) > some * away && parameters.field != Field::secondary)
+    else if (std::abs(p[2] - middle) > some * away && parameters.field == Field::total)
       lines.push_back(
           fmt::format("{} is {} from another medium, in a cell {} high: its upright current flows in the "
                       "middle of that, and fields may be wrong by tens of percent; give a cell from {:.6g} "

@@ -103,6 +103,10 @@ Sensitivity::Sensitivity(const Problem& problem, Stream& stream, Progress* progr
   Comm& all = comm_ ? *comm_ : alone;
   together(all, [&] {
     problem_.check();
+    if (problem_.parameters.field == Field::corrected)
+      throw InputError("simulation.field",
+                       "sensitivities are of total or secondary fields, not of corrected ones",
+                       "Take \"secondary\", or \"total\".");
     solves_.emplace(problem_, stream);
   });
   const std::size_t solves = problem_.solves(), ranks = static_cast<std::size_t>(all.size());

@@ -965,7 +965,8 @@ double Simulation::seconds_of_run(const Runtime& runtime) const {
   const bool gpu = resolve(runtime.device).kind == Device::Kind::cuda;
   double seconds = 0;
   for (const auto* problem : on_meshes())
-    seconds += static_cast<double>(problem->solves()) * 15 * 3 * static_cast<double>(problem->mesh.size()) *
+    seconds += (problem->parameters.field == Field::corrected ? 2 : 1) *
+               static_cast<double>(problem->solves()) * 15 * 3 * static_cast<double>(problem->mesh.size()) *
                1000 / (gpu ? 1e12 : 8e9);
   return seconds;
 }

@@ -172,6 +172,24 @@ DipoleField field_in_layers(const LayeredEarth& earth, const Source& source, dou
 
 }  // namespace
 
+std::vector<Z> fields_of_layers(const Problem& problem, const Layers& layers, std::size_t number,
+                                int threads) {
+  const auto earth = earth_of(problem.mesh, layers);
+  const std::size_t frequencies = problem.frequencies.size(), count = problem.receivers.size();
+  const auto& sent = problem.sources[number / frequencies];
+  std::vector<Z> all(problem.data_of_a_solve());
+  for_each(count, threads, [&](std::size_t n) {
+    auto place = problem.receivers[n];
+    place[2] = height_on_its_side(problem.mesh, *problem.sides()[2], place);
+    const auto there = field_in_layers(earth, sent, problem.frequencies[number % frequencies], place);
+    for (std::size_t c = 0; c < problem.components.size(); ++c) {
+      const auto& [magnetic, axis] = problem.components[c];
+      all[c * count + n] = (magnetic ? there.h : there.e)[static_cast<std::size_t>(2 - axis)];
+    }
+  });
+  return all;
+}
+
 std::string trouble(const Problem& problem, std::size_t number, const Solve& solve) {
   const std::size_t frequencies = problem.frequencies.size();
   return fmt::format(
@@ -235,7 +253,7 @@ Solve Solves::solve(std::size_t number, std::vector<Z>& data) {
   const double hertz = hertz_of(number);
   const auto& sent = problem_.sources[source];
   if (sent.kind == Source::Kind::plane_wave) send_plane_wave(sent, hertz);
-  else if (problem_.parameters.field == Field::secondary) send_dipoles(sent, hertz);
+  else if (problem_.parameters.field == Field::secondary) send_dipoles(number);
   else send_moments(sent, problem_.source_name(source));
   const auto done = finish();
   data = fields();
@@ -344,7 +362,9 @@ void Solves::send_plane_wave(const Source& sent, double hertz) {
     known_[n] = taken(receptions_[n], metric(), primary_, omega_mu_);
 }
 
-void Solves::send_dipoles(const Source& sent, double hertz) {
+void Solves::send_dipoles(std::size_t number) {
+  const auto& sent = problem_.sources[number / problem_.frequencies.size()];
+  const double hertz = hertz_of(number);
   const auto earth = earth_of(problem_.mesh, layers_);
   const std::vector<double>* faces[3] = {&problem_.mesh.up(), &problem_.mesh.northing(),
                                          &problem_.mesh.easting()};
@@ -357,16 +377,8 @@ void Solves::send_dipoles(const Source& sent, double hertz) {
     }
     return field_in_layers(earth, sent, hertz, at).e[static_cast<std::size_t>(2 - axis)];
   });
+  known_ = fields_of_layers(problem_, layers_, number, stream_.threads());
   const std::size_t count = problem_.receivers.size();
-  for_each(count, stream_.threads(), [&](std::size_t n) {
-    auto place = problem_.receivers[n];
-    place[2] = height_on_its_side(problem_.mesh, *problem_.sides()[2], place);
-    const auto there = field_in_layers(earth, sent, hertz, place);
-    for (std::size_t c = 0; c < problem_.components.size(); ++c) {
-      const auto& [magnetic, axis] = problem_.components[c];
-      known_[c * count + n] = (magnetic ? there.h : there.e)[static_cast<std::size_t>(2 - axis)];
-    }
-  });
   // A receiver's E follows from the current density σE. known_ is the field over layers; here the difference
   // between the receiver's weights in the model and in its layers is added, applied to the primary field.
   const CellsOfLayers cells(problem_.mesh, layers_);

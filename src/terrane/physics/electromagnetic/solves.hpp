@@ -25,6 +25,11 @@ struct Solve {
 /// A warning that solve `number`, in [source, frequency], did not converge.
 std::string trouble(const Problem& problem, std::size_t number, const Solve& solve);
 
+/// The field of a solve's source in layers, by Hankel transforms, [component, receiver]. A receiver on an
+/// interface is on the side that height_on_its_side() chooses.
+std::vector<std::complex<double>> fields_of_layers(const Problem& problem, const Layers& layers,
+                                                   std::size_t number, int threads);
+
 /// Complex numbers on the edges along up, north and east.
 using EdgeValues = std::array<std::vector<std::complex<double>>, 3>;
 
@@ -72,7 +77,7 @@ class Solves {
   EdgeField wave_over_section(const Source& sent, double hertz) const;
   void send_moments(const Source& sent, const std::string& what);
   void send_plane_wave(const Source& sent, double hertz);
-  void send_dipoles(const Source& sent, double hertz);
+  void send_dipoles(std::size_t number);
   Solve finish();
   void iterate(Solve& done);
   double change();
