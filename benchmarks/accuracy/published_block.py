@@ -13,7 +13,7 @@ each of the four against the median of the other three; with --verify also what 
 
 --cells        smallest cells: so many per skin depth (simulation.min_width_pps)
 --within       factor by which cells grow from the source to the receivers (simulation.stretching); 1: they do not
---every        every so manieth receiver
+--every        every n-th receiver alone
 Needs NumPy and netCDF4. A run takes minutes and some gigabytes: see the line that the program prints.
 """
 
