@@ -15,14 +15,14 @@ namespace {
 
 constexpr double wider = 1.5;  // width of the companion's cells, in cells of the run
 
-struct Part {
+struct NodeShare {
   std::size_t node;
   double share;
 };
 
 /// For each cell of `to` along an axis, the cells of `from` in it, with their shares of its width.
-std::vector<std::vector<Part>> parts_along(std::size_t axis, const Grid& from, const Grid& to) {
-  std::vector<std::vector<Part>> all;
+std::vector<std::vector<NodeShare>> parts_along(std::size_t axis, const Grid& from, const Grid& to) {
+  std::vector<std::vector<NodeShare>> all;
   const auto count = static_cast<double>(from.nodes[axis]);
   const double width = count / static_cast<double>(to.nodes[axis]);  // in cells of `from`
   for (Index n = 0; n < to.nodes[axis]; ++n) {
@@ -40,7 +40,7 @@ std::vector<std::vector<Part>> parts_along(std::size_t axis, const Grid& from, c
 template <class Read, class Write>
 std::vector<double> means(const std::vector<double>& values, const Grid& from, const Grid& to,
                           const Read& read, const Write& write) {
-  std::array<std::vector<std::vector<Part>>, 3> parts;
+  std::array<std::vector<std::vector<NodeShare>>, 3> parts;
   for (std::size_t a = 0; a < 3; ++a) parts[a] = parts_along(a, from, to);
   const auto rows = static_cast<std::size_t>(from.nodes[1]), nodes = static_cast<std::size_t>(from.nodes[2]);
   std::vector<double> made;
