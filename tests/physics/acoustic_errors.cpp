@@ -25,7 +25,7 @@ Runtime on_cpu() {
   return runtime;
 }
 
-std::unique_ptr<terrane::Simulation> made(const std::string& text) {
+std::unique_ptr<terrane::Simulation> simulation_of(const std::string& text) {
   return Simulation::from_job(Config::parse(text, "job.toml", "."), on_cpu());
 }
 
@@ -96,7 +96,7 @@ Points random_points(std::uint64_t seed, double deepest) {
 
 /// Appends stated over true error of each trace to `ratios`.
 void judge(const Points& points, std::vector<double>& ratios) {
-  const auto simulation = made(points.job());
+  const auto simulation = simulation_of(points.job());
   const auto& p = dynamic_cast<const Simulation&>(*simulation).problem();
   const auto result = simulation->run(on_cpu());
   const auto& found = std::get<std::vector<float>>(result.data.find("pressure")->values);
@@ -184,32 +184,32 @@ TEST(AcousticErrors, TheCompanionHasTheSameBoxAndTheMeanOfTheMedium) {
 
 TEST(AcousticErrors, ACheckForetellsDispersionAndACompanion) {
   const auto points = random_points(3, -200);
-  const auto plan = made(points.job())->check(on_cpu());
+  const auto plan = simulation_of(points.job())->check(on_cpu());
   EXPECT_GT(plan.number("dispersion_error"), 0);
   EXPECT_LT(plan.number("dispersion_error"), 0.02);
   EXPECT_GT(plan.number("dispersion_error_at_end"), plan.number("dispersion_error"));
   EXPECT_GT(plan.number("companion_nodes"), 100);
-  EXPECT_EQ(made(points.job(""))->check(on_cpu()).find("companion_nodes"), nullptr);
+  EXPECT_EQ(simulation_of(points.job(""))->check(on_cpu()).find("companion_nodes"), nullptr);
 }
 
 TEST(AcousticErrors, AreNotStatedWithTheReasonWhereNoSecondRunIsPossible) {
   auto points = random_points(3, -200);
   auto text = points.job();
   text.replace(text.find("\"cpml\""), 6, "\"wall\"");
-  const auto result = made(text)->run(on_cpu());
+  const auto result = simulation_of(text)->run(on_cpu());
   EXPECT_TRUE(std::isnan(result.data.real("pressure_error").front()));
   EXPECT_EQ(result.attributes.at("error_from"), "not resolved");
   EXPECT_THAT(result.report.warnings.back(), HasSubstr("walls"));
-  EXPECT_THAT(message([&] { made(points.job("verify = \"refine\"")); }),
+  EXPECT_THAT(message([&] { simulation_of(points.job("verify = \"refine\"")); }),
               AllOf(HasSubstr("simulation.verify"), HasSubstr("estimate")));
-  EXPECT_THAT(message([&] { made(points.job("kind = \"born\"\nsmoothing = 50\nverify = \"estimate\"")); }),
+  EXPECT_THAT(message([&] { simulation_of(points.job("kind = \"born\"\nsmoothing = 50\nverify = \"estimate\"")); }),
               AllOf(HasSubstr("simulation.verify"), HasSubstr("kind = \"modelling\"")));
 }
 
 TEST(AcousticErrors, OfARunDoNotChangeItsTraces) {
   const auto points = random_points(5, -150);
-  const auto with = made(points.job("verify = \"estimate\"\nsample = 0.004"))->run(on_cpu()),
-             without = made(points.job("sample = 0.004"))->run(on_cpu());
+  const auto with = simulation_of(points.job("verify = \"estimate\"\nsample = 0.004"))->run(on_cpu()),
+             without = simulation_of(points.job("sample = 0.004"))->run(on_cpu());
   EXPECT_EQ(std::get<std::vector<float>>(with.data.find("pressure")->values),
             std::get<std::vector<float>>(without.data.find("pressure")->values));
   EXPECT_EQ(without.data.find("pressure_error"), nullptr);
