@@ -202,8 +202,9 @@ TEST(AcousticErrors, AreNotStatedWithTheReasonWhereNoSecondRunIsPossible) {
   EXPECT_THAT(result.report.warnings.back(), HasSubstr("walls"));
   EXPECT_THAT(message([&] { simulation_of(points.job("verify = \"refine\"")); }),
               AllOf(HasSubstr("simulation.verify"), HasSubstr("estimate")));
-  EXPECT_THAT(message([&] { simulation_of(points.job("kind = \"born\"\nsmoothing = 50\nverify = \"estimate\"")); }),
-              AllOf(HasSubstr("simulation.verify"), HasSubstr("kind = \"modelling\"")));
+  EXPECT_THAT(
+      message([&] { simulation_of(points.job("kind = \"born\"\nsmoothing = 50\nverify = \"estimate\"")); }),
+      AllOf(HasSubstr("simulation.verify"), HasSubstr("kind = \"modelling\"")));
 }
 
 TEST(AcousticErrors, OfARunDoNotChangeItsTraces) {
