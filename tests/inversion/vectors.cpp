@@ -13,7 +13,7 @@
 namespace terrane::inversion {
 namespace {
 
-std::vector<double> random_values(std::size_t n, unsigned seed) {
+std::vector<double> normal_values(std::size_t n, unsigned seed) {
   std::mt19937 random(seed);
   std::normal_distribution<double> normal;
   std::vector<double> values(n);
@@ -41,7 +41,7 @@ TEST(VectorModels, TheModelNormIsTheSumOverTheComponents) {
       const auto one = regulariser_of(1, mapped, inside), three = regulariser_of(3, mapped, inside);
       ASSERT_EQ(three.size(), 3 * one.size());
       EXPECT_EQ(three.exact(), one.exact());
-      const auto v = random_values(three.size(), 1);
+      const auto v = normal_values(three.size(), 1);
       std::vector<double> out(v.size()), diagonal(v.size());
       auto solved = v;
       three.apply(v, out);
@@ -71,7 +71,7 @@ TEST(VectorModels, TheModelNormIsTheSumOverTheComponents) {
 
 TEST(VectorModels, ArgumentsOfNormsAreLengthsThatNoRotationChanges) {
   const auto regulariser = regulariser_of(3, true, false);
-  const auto v = random_values(regulariser.size(), 2);
+  const auto v = normal_values(regulariser.size(), 2);
   const std::size_t n = regulariser.cells();
   auto turned = v;  // by 30° about north, then a cyclic change of axes
   for (std::size_t c = 0; c < n; ++c) {
@@ -95,7 +95,7 @@ TEST(VectorModels, ArgumentsOfNormsAreLengthsThatNoRotationChanges) {
   EXPECT_NEAR(before[0][cell], std::hypot(v[0], v[n], v[2 * n]), 1e-14);
 }
 
-const magnetic::MainField main_field{50'000e-9, 60, 10};
+const magnetic::MainField inducing_field{50'000e-9, 60, 10};
 const std::vector<magnetic::Channel> components{magnetic::Channel::b_e, magnetic::Channel::b_n,
                                                 magnetic::Channel::b_u};
 
@@ -109,8 +109,8 @@ struct Magnets {
       for (int j = 0; j < 4; ++j)
         for (int i = 0; i < 4; ++i)
           cells.push_back({10.0 * i, 10.0 * i + 10, 10.0 * j, 10.0 * j + 10, 10.0 * k - 30, 10.0 * k - 20});
-    model = random_values(3 * cells.size(), 3);
-    const auto places = random_values(60, 4);
+    model = normal_values(3 * cells.size(), 3);
+    const auto places = normal_values(60, 4);
     for (std::size_t s = 0; s < 20; ++s) {
       stations.easting.push_back(20 + 13 * places[s]);
       stations.northing.push_back(20 + 13 * places[20 + s]);
@@ -125,7 +125,7 @@ struct Magnets {
       by_unit[axis] = magnetic::mu0_over_4pi;
       std::vector<gravity::Observable> all;
       for (const auto channel : channels)
-        all.push_back(magnetic::observable(magnetic::direction_of(channel, main_field), by_unit));
+        all.push_back(magnetic::observable(magnetic::direction_of(channel, inducing_field), by_unit));
       parts.push_back(std::make_shared<solve::DenseOperator<double>>(
           gravity::SensitivityColumns(cells, stations, all, 1e-12)));
     }
@@ -152,13 +152,13 @@ TEST(Magnetizations, OfCellsHaveTheFieldOfTheForwardRunAndItsTransposeIsExact) {
   const auto field = magnetic::forward({c.west, c.east, c.south, c.north, c.bottom, c.top, zero}, m,
                                        at.stations.view(), parameters);
   EXPECT_FALSE(field.inside.empty());
-  const auto tmi = magnetic::total_field_anomaly(field, main_field);
+  const auto tmi = magnetic::total_field_anomaly(field, inducing_field);
   const double* right[] = {field.b[0].data(), field.b[1].data(), field.b[2].data(), tmi.data()};
   double largest = 0;
   for (const double d : data) largest = std::max(largest, std::fabs(d));
   for (std::size_t i = 0; i < data.size(); ++i)
     EXPECT_NEAR(data[i], right[i / stations][i % stations], 1e-9 * largest) << "row " << i;
-  EXPECT_LT(solve::dot_product_test(*g, at.model, random_values(g->rows(), 5)), 1e-15);
+  EXPECT_LT(solve::dot_product_test(*g, at.model, normal_values(g->rows(), 5)), 1e-15);
   const auto weight = std::vector<double>(g->rows(), 2.0);
   std::vector<double> diagonal(g->columns()), row(g->columns()), sums(g->columns());
   g->weighted_diagonal(weight, diagonal);
@@ -186,7 +186,7 @@ TEST(Amplitudes, AreLengthsOfTheFieldAndTheirDerivativeIsThatOfDifferences) {
                 std::hypot(b[stations + s], b[2 * stations + s], b[3 * stations + s]),
                 1e-15 * here.data[stations + s]);
   }
-  const auto step = random_values(at.model.size(), 6);
+  const auto step = normal_values(at.model.size(), 6);
   std::vector<double> slope(here.data.size());
   here.jacobian->apply(step, slope);
   auto ahead = at.model, behind = at.model;
@@ -197,7 +197,7 @@ TEST(Amplitudes, AreLengthsOfTheFieldAndTheirDerivativeIsThatOfDifferences) {
   for (const double s : slope) largest = std::max(largest, std::fabs(s));
   for (std::size_t i = 0; i < slope.size(); ++i)
     EXPECT_NEAR(slope[i], (after[i] - before[i]) / (2 * h), 1e-6 * largest) << "datum " << i;
-  EXPECT_LT(solve::dot_product_test(*here.jacobian, step, random_values(slope.size(), 7)), 1e-15);
+  EXPECT_LT(solve::dot_product_test(*here.jacobian, step, normal_values(slope.size(), 7)), 1e-15);
   const auto at_zero = forward.at(std::vector<double>(at.model.size()));
   at_zero.jacobian->apply(step, slope);
   for (std::size_t s = 0; s < stations; ++s) EXPECT_EQ(slope[stations + s], 0);

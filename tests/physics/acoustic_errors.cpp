@@ -18,7 +18,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing_support::message;
 
-Runtime on_cpu() {
+Runtime on_one_thread() {
   Runtime runtime;
   runtime.device.kind = Device::Kind::cpu;
   runtime.threads = 1;
@@ -26,7 +26,7 @@ Runtime on_cpu() {
 }
 
 std::unique_ptr<terrane::Simulation> simulation_of(const std::string& text) {
-  return Simulation::from_job(Config::parse(text, "job.toml", "."), on_cpu());
+  return Simulation::from_job(Config::parse(text, "job.toml", "."), on_one_thread());
 }
 
 /// The wave of a line source in two dimensions, ∫ s(t − r/v cosh u) du / 2π, at the steps of the problem.
@@ -98,7 +98,7 @@ Points random_points(std::uint64_t seed, double deepest) {
 void judge(const Points& points, std::vector<double>& ratios) {
   const auto simulation = simulation_of(points.job());
   const auto& p = dynamic_cast<const Simulation&>(*simulation).problem();
-  const auto result = simulation->run(on_cpu());
+  const auto result = simulation->run(on_one_thread());
   const auto& found = std::get<std::vector<float>>(result.data.find("pressure")->values);
   const auto& stated = result.data.real("pressure_error");
   const std::size_t count = points.receivers.size();
@@ -184,19 +184,19 @@ TEST(AcousticErrors, TheCompanionHasTheSameBoxAndTheMeanOfTheMedium) {
 
 TEST(AcousticErrors, ACheckForetellsDispersionAndACompanion) {
   const auto points = random_points(3, -200);
-  const auto plan = simulation_of(points.job())->check(on_cpu());
+  const auto plan = simulation_of(points.job())->check(on_one_thread());
   EXPECT_GT(plan.number("dispersion_error"), 0);
   EXPECT_LT(plan.number("dispersion_error"), 0.02);
   EXPECT_GT(plan.number("dispersion_error_at_end"), plan.number("dispersion_error"));
   EXPECT_GT(plan.number("companion_nodes"), 100);
-  EXPECT_EQ(simulation_of(points.job(""))->check(on_cpu()).find("companion_nodes"), nullptr);
+  EXPECT_EQ(simulation_of(points.job(""))->check(on_one_thread()).find("companion_nodes"), nullptr);
 }
 
 TEST(AcousticErrors, AreNotStatedWithTheReasonWhereNoSecondRunIsPossible) {
   auto points = random_points(3, -200);
   auto text = points.job();
   text.replace(text.find("\"cpml\""), 6, "\"wall\"");
-  const auto result = simulation_of(text)->run(on_cpu());
+  const auto result = simulation_of(text)->run(on_one_thread());
   EXPECT_TRUE(std::isnan(result.data.real("pressure_error").front()));
   EXPECT_EQ(result.attributes.at("error_from"), "not resolved");
   EXPECT_THAT(result.report.warnings.back(), HasSubstr("walls"));
@@ -209,8 +209,8 @@ TEST(AcousticErrors, AreNotStatedWithTheReasonWhereNoSecondRunIsPossible) {
 
 TEST(AcousticErrors, OfARunDoNotChangeItsTraces) {
   const auto points = random_points(5, -150);
-  const auto with = simulation_of(points.job("verify = \"estimate\"\nsample = 0.004"))->run(on_cpu()),
-             without = simulation_of(points.job("sample = 0.004"))->run(on_cpu());
+  const auto with = simulation_of(points.job("verify = \"estimate\"\nsample = 0.004"))->run(on_one_thread()),
+             without = simulation_of(points.job("sample = 0.004"))->run(on_one_thread());
   EXPECT_EQ(std::get<std::vector<float>>(with.data.find("pressure")->values),
             std::get<std::vector<float>>(without.data.find("pressure")->values));
   EXPECT_EQ(without.data.find("pressure_error"), nullptr);
