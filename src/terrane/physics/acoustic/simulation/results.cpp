@@ -39,9 +39,13 @@ Dataset Simulation::compute(Result& result, const Choice& choice, const Runtime&
                 "This should not happen with a stable step; run the job in double precision and report it.");
   const auto pictures =
       done.pictures.on_disk() ? done.pictures : Pictures{};  // snapshots in memory are already in `data`
-  const bool states_errors = accuracy_.states_errors();
-  auto data = images_wanted ? images(std::move(done)) : gathers(done);
-  if (states_errors) state_errors(data, done, seconds, choice, runtime, result);
+  Dataset data;
+  if (images_wanted) {
+    data = images(std::move(done));
+  } else {
+    data = gathers(done);
+    if (accuracy_.states_errors()) state_errors(data, done, seconds, choice, runtime, result);
+  }
   if (pictures.on_disk())
     result.entries.push_back(
         {data.variables.back().name,

@@ -54,7 +54,7 @@ struct StorageChoice {
 /// amplitudes of such fields.
 class StationData final : public inversion::Dependence {
  public:
-  StationData(inversion::Problem problem, PrismSet cells, const inversion::Settings& settings,
+  StationData(inversion::Problem problem, const PrismSet& cells, const inversion::Settings& settings,
               StorageSettings storage, Observations observations, Survey survey, MemoryBudget memory);
   static std::unique_ptr<terrane::Simulation> from_job(const KindOfJob& kind, const Config& job,
                                                        const Runtime& runtime);
@@ -194,9 +194,9 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 
 // ---- data that depend linearly on the property ----
 
-StationData::StationData(inversion::Problem problem, PrismSet cells, const inversion::Settings& settings,
-                         StorageSettings storage, Observations observations, Survey survey,
-                         MemoryBudget memory)
+StationData::StationData(inversion::Problem problem, const PrismSet& cells,
+                         const inversion::Settings& settings, StorageSettings storage,
+                         Observations observations, Survey survey, MemoryBudget memory)
     : storage_(std::move(storage)), observations_(std::move(observations)), survey_(std::move(survey)) {
   problem_ = std::move(problem);
   settings_ = settings;
@@ -802,7 +802,7 @@ std::unique_ptr<terrane::Simulation> StationData::from_job(const KindOfJob& kind
   const auto storage = read_storage(table);
   auto prisms = prisms_of_cells(problem);
   const auto property = observations.property;
-  auto made = std::make_unique<StationData>(std::move(problem), std::move(prisms), settings, storage,
+  auto made = std::make_unique<StationData>(std::move(problem), prisms, settings, storage,
                                             std::move(observations), std::move(stations.survey), memory);
   made->title_ = kind.title;
   made->joint_ = inversion::read_joint(job);
