@@ -240,7 +240,8 @@ class Inversion(Strict):
     floor, percent : float, or one for each observed channel, optional
         Standard deviations: floor, in the unit of the data, plus a percentage of each datum.
     reference, start, lower, upper : number, text with a unit, path, array [up, north, east] or TensorMesh, optional
-        Reference and first model, and bounds, in SI units of what is found.
+        Reference and first model, and bounds, in SI units of what is found. Magnetizations have ``upper`` alone, the
+        largest strength.
     length_scale : three numbers, optional
         Lengths over which models are smooth along easting, northing and up, m.
     observed : array [shot, time, receiver], mapping of columns, DataFrame, Result or path, optional

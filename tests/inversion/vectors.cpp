@@ -1,10 +1,18 @@
 // Models that are vectors, and data that are amplitudes: magnetizations of any direction.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <filesystem>
+#include <numeric>
+#include <optional>
 #include <random>
 
 #include "inversion/problems.hpp"
+#include "support/files.hpp"
+#include "terrane/base/constants.hpp"
+#include "terrane/base/error.hpp"
 #include "terrane/inversion/data/amplitude.hpp"
 #include "terrane/inversion/model/sparse.hpp"
 #include "terrane/physics/magnetic/forward.hpp"
@@ -202,6 +210,198 @@ TEST(Amplitudes, AreLengthsOfTheFieldAndTheirDerivativeIsThatOfDifferences) {
   at_zero.jacobian->apply(step, slope);
   for (std::size_t s = 0; s < stations; ++s) EXPECT_EQ(slope[stations + s], 0);
   EXPECT_THROW(AmplitudeForward(g, stations, {1, 1}), ShapeError);
+}
+
+/// A block of 20 m with its magnetization, below 64 stations; data are tmi, or b_amplitude.
+struct MagnetizedBlock {
+  TensorMesh mesh = TensorMesh::regular({0, 80, 0, 80, -40, 0}, {8, 8, 4});
+  std::vector<double> truth = std::vector<double>(3 * mesh.size());
+  static constexpr std::array<double, 3> direction{0.6, -0.64, 0.48};
+
+  Problem problem(bool amplitudes) const {
+    Magnets at;
+    at.cells = {};
+    at.stations = {};
+    for (std::size_t c = 0; c < mesh.size(); ++c) at.cells.push_back(mesh.prism(c));
+    for (int j = 0; j < 8; ++j)
+      for (int i = 0; i < 8; ++i) {
+        at.stations.easting.push_back(10 * i + 5);
+        at.stations.northing.push_back(10 * j + 5);
+        at.stations.up.push_back(5);
+      }
+    Problem p;
+    p.mesh = mesh;
+    p.components = 3;
+    p.easting = at.stations.easting;
+    p.northing = at.stations.northing;
+    p.up = at.stations.up;
+    p.data.resize(p.easting.size());
+    const auto g = at.g(amplitudes ? components : std::vector{magnetic::Channel::tmi});
+    if (amplitudes) {
+      p.forward = std::make_shared<AmplitudeForward>(g, p.easting.size(), std::vector<std::size_t>{3});
+      p.data = p.forward->at(block()).data;
+      p.start.assign(3 * mesh.size(), 0.01);
+    } else {
+      p.g = g;
+      g->apply(block(), p.data);
+    }
+    const double largest = *std::max_element(p.data.begin(), p.data.end());
+    const auto noise = normal_values(p.data.size(), 8);
+    for (std::size_t i = 0; i < noise.size(); ++i) p.data[i] += 0.02 * largest * noise[i];
+    p.sigma.assign(p.data.size(), 0.02 * largest);
+    p.sets = {{"field", "T", 0, p.data.size()}};
+    return p;
+  }
+  /// 2 A/m in 2 x 2 x 2 cells, 10 to 30 m deep.
+  std::vector<double> block() const {
+    auto model = truth;
+    for (std::size_t c = 0; c < mesh.size(); ++c) {
+      const auto [i, j, k] = mesh.cell(c);
+      if (i / 2 != 1 || j / 2 != 2 || k < 1 || k > 2) continue;
+      for (std::size_t a = 0; a < 3; ++a) model[a * mesh.size() + c] = 2 * direction[a];
+    }
+    return model;
+  }
+  static Settings settings() {
+    Settings s;
+    s.alphas = Alphas::from_lengths({10, 10, 10});
+    s.weights_in_gradients = false;
+    s.exponent = 3;
+    s.z0 = 8;
+    s.jacobian_in_memory = false;
+    return s;
+  }
+  /// The angle between the model's moment and the block's, degrees.
+  double off(const std::vector<double>& model) const {
+    double along = 0, square = 0;
+    for (std::size_t a = 0; a < 3; ++a) {
+      double sum = 0;
+      for (std::size_t c = 0; c < mesh.size(); ++c) sum += model[a * mesh.size() + c];
+      along += sum * direction[a];
+      square += sum * sum;
+    }
+    return std::acos(along / std::sqrt(square)) * 180 / pi;
+  }
+};
+
+TEST(BoundsOfStrengths, TheMinimumWithinThemHasNoWayDownhill) {
+  const MagnetizedBlock at;
+  const auto p = at.problem(false);
+  const auto s = MagnetizedBlock::settings();
+  double z0 = 0;
+  const Regulariser regulariser(p.mesh, {}, s.alphas, cell_weights(p, s, z0), false, 1, 3);
+  std::vector<double> weight(p.data.size(), 1 / p.sigma[0]), centre(3 * p.mesh.size());
+  NormalEquations equations({p.g.get(), p.data, weight, &regulariser, centre});
+  equations.set_beta(invert(p, s).beta);
+  auto model = centre;
+  minimise(equations, model, 1e-9, false);
+  const auto free = lengths_of(model, 3);
+  const double most = 0.6 * *std::max_element(free.begin(), free.end());
+  const std::size_t n = p.mesh.size();
+  Bounds bounds;
+  bounds.length.assign(n, most);
+  for (std::size_t c = 0; c < 20; ++c) bounds.length[c] = 0;  // rock that is not magnetic
+  const auto done = minimise_within(equations, bounds, model, 1e-6);
+  EXPECT_TRUE(done.converged);
+  EXPECT_LT(done.products, 500);
+  std::vector<double> gradient(model.size()), weighted(p.data.size());
+  equations.apply(model, gradient, weighted);
+  double largest = 0;
+  for (std::size_t c = 0; c < gradient.size(); ++c) {
+    largest = std::max(largest, std::fabs(equations.right_side()[c]));
+    gradient[c] -= equations.right_side()[c];
+  }
+  std::size_t on = 0;
+  const auto length = lengths_of(model, 3);
+  for (std::size_t c = 0; c < n; ++c) {
+    ASSERT_LE(length[c], bounds.length[c] * (1 + 1e-14)) << c;
+    if (bounds.length[c] == 0) continue;
+    double outward = 0;  // the gradient along the vector, which must not be above zero on the bound
+    for (std::size_t a = 0; a < 3; ++a) outward += gradient[a * n + c] * model[a * n + c] / length[c];
+    if (length[c] > most * (1 - 1e-12)) {
+      ++on;
+      EXPECT_LE(outward, 1e-5 * largest) << c;
+    } else {
+      EXPECT_LE(std::fabs(outward), 1e-5 * largest) << c;
+      outward = 0;
+    }
+    for (std::size_t a = 0; a < 3; ++a)
+      EXPECT_NEAR(gradient[a * n + c], outward * model[a * n + c] / length[c], 1e-5 * largest) << c;
+  }
+  EXPECT_EQ(done.on_bounds, on + 20);
+  EXPECT_GT(on, 8);
+}
+
+TEST(BoundsOfStrengths, HoldInSmoothAndCompactModels) {
+  const MagnetizedBlock at;
+  auto p = at.problem(false);
+  auto s = MagnetizedBlock::settings();
+  for (const auto& [norm, largest] : {std::pair{2.0, 0.2}, {1.0, 0.7}}) {
+    s.norms.p.fill(norm);
+    p.bounds.length.assign(p.mesh.size(), largest);
+    const auto out = invert(p, s);
+    EXPECT_TRUE(out.converged) << out.reason;
+    EXPECT_NEAR(out.phi_d / out.target, 1, 0.1);
+    EXPECT_GT(out.on_bounds, 3);
+    const auto length = lengths_of(out.model, 3);
+    EXPECT_NEAR(*std::max_element(length.begin(), length.end()), largest, 1e-12);
+    if (norm == 1) {
+      EXPECT_LT(at.off(out.model), 8);
+    }
+  }
+  p.bounds.length.assign(p.mesh.size(), -1.0);
+  EXPECT_THROW(invert(p, s), InputError);
+  p.bounds.length.resize(3);
+  EXPECT_THROW(invert(p, s), ShapeError);
+}
+
+/// Cancels when it has been asked a number of times.
+class FewQuestions final : public Progress {
+ public:
+  explicit FewQuestions(int left) : left_(left) {}
+  bool cancelled() const override { return --left_ < 0; }
+
+ private:
+  mutable int left_;
+};
+
+TEST(Amplitudes, HaveCompactModelsWhoseInversionContinuesWithTheSameBits) {
+  const MagnetizedBlock at;
+  const auto p = at.problem(true);
+  auto s = MagnetizedBlock::settings();
+  const auto smooth = invert(p, s);
+  EXPECT_TRUE(smooth.converged) << smooth.reason;
+  s.norms.p.fill(1);
+  const auto compact = invert(p, s);
+  EXPECT_TRUE(compact.converged) << compact.reason;
+  EXPECT_NEAR(compact.phi_d / compact.target, 1, 0.06);
+  // The strongest cells hold more of the moment.
+  const auto share = [&](const std::vector<double>& model) {
+    auto length = lengths_of(model, 3);
+    std::sort(length.rbegin(), length.rend());
+    return std::accumulate(length.begin(), length.begin() + 12, 0.0) /
+           std::accumulate(length.begin(), length.end(), 0.0);
+  };
+  EXPECT_GT(share(compact.model), 2 * share(smooth.model));
+  const testing_support::TemporaryFolder folder;
+  CheckpointSettings settings;
+  settings.file = folder / "steps.checkpoint";
+  settings.interval = 1e9;
+  std::optional<Outcome> out;
+  int stops = 0;
+  for (int patience = 60; !out; patience += 10) {
+    settings.resume = stops > 0 && std::filesystem::exists(settings.file);
+    Keeper keeper(settings, {{"problem", "p"}});
+    FewQuestions progress(patience);
+    try {
+      out = invert(p, s, {}, &progress, &keeper);
+    } catch (const Cancelled&) {
+      ASSERT_LT(++stops, 50);
+    }
+  }
+  EXPECT_GT(stops, 1);
+  EXPECT_EQ(out->model, compact.model);
+  EXPECT_EQ(out->iterations.size(), compact.iterations.size());
 }
 
 }  // namespace

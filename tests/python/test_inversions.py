@@ -311,4 +311,12 @@ def test_magnetizations_of_any_direction_come_as_a_model_that_magnetics_takes():
     weight = strengths.model.susceptibility.sum(axis=(0, 1))
     assert abs((weight * east).sum() / weight.sum()) < 40
     with pytest.raises(terrane.errors.InputError, match="amplitudes are not linear"):
-        Inversion(_mesh(), survey, norms=[0, 2, 2, 2], **{**keys, "channels": ["b_amplitude"]}).check()
+        Inversion(_mesh(), survey, trend="plane", **{**keys, "channels": ["b_amplitude"]}).check()
+    bounded = Inversion(_mesh(), survey, property="magnetization", norms=[0, 1, 1, 1], upper="0.5 A/m", **keys).run()
+    assert bounded.report.converged and bounded.report.on_bounds > 0
+    assert bounded.cells["magnetization"].max() < 0.5 * (1 + 1e-12) < found.cells["magnetization"].max()
+    with pytest.raises(terrane.errors.InputError, match="-1 is no largest strength"):
+        Inversion(_mesh(), survey, property="magnetization", upper=-1, **keys).check()
+    compact = Inversion(_mesh(), survey, lower=0, norms=[1, 1, 1, 1], **{**keys, "channels": ["b_amplitude"]}).run()
+    assert compact.report.chi_squared_b_amplitude < 1.1
+    assert compact.model.susceptibility.max() > 1.3 * strengths.model.susceptibility.max()

@@ -124,7 +124,7 @@ std::vector<double> of_prisms(const Config& table, const char* key, const std::s
                                    [&](const Property& p) { return p.name == property; });
   if (column == data.properties.end())
     throw table.wrong(key, fmt::format("\"{}\" holds prisms without {}", path, property));
-  const double absent = property_kind(property).absent;
+  const double absent = kind_of_values(property).absent;
   std::vector<double> values(mesh.size(), absent);
   const auto& p = data.prisms;
   for (std::size_t row = 0; row < p.size(); ++row) {
@@ -169,6 +169,11 @@ bool begins_with_bare_numbers(std::string_view head) {
 
 }  // namespace
 
+const PropertyKind& kind_of_values(const std::string& property) {
+  const auto* of_component = find_property(property + "_east");
+  return of_component != nullptr ? *of_component : property_kind(property);
+}
+
 bool is_octree(const std::string& mesh_file) { return octree_of(mesh_file).cells > 0; }
 
 std::vector<double> values_of_file(const Config& table, const char* key, const std::string& property,
@@ -201,7 +206,7 @@ std::vector<double> values_of_file(const Config& table, const char* key, const s
   if (auto* array = std::get_if<io::Array>(&content))
     return of_array(table, key, path, std::move(*array), mesh, mesh_file);
   if (const auto* rows = std::get_if<io::Table>(&content)) {
-    const auto quantity = property_kind(property).quantity;
+    const auto quantity = kind_of_values(property).quantity;
     auto values = of_table(table, key, path, *rows, property, mesh);
     const auto* column = rows->find(property) ? rows->find(property) : &rows->columns.back();
     refuse_written_for_none(table, key, *column);
@@ -224,7 +229,8 @@ std::vector<double> values_of_file(const Config& table, const char* key, const s
     return values;
   }
   const auto& only = data->cells.front();
-  if (find_property(only.name) != nullptr && find_property(property) != nullptr)
+  const bool known = find_property(property) != nullptr || find_property(property + "_east") != nullptr;
+  if (find_property(only.name) != nullptr && known)
     throw table.wrong(key, fmt::format("\"{}\" holds {}, no {}", path, only.name, property));
   return values_in(only);
 }

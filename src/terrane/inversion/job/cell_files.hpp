@@ -6,8 +6,13 @@
 
 #include "terrane/job/config.hpp"
 #include "terrane/mesh/tensor_mesh.hpp"
+#include "terrane/model/properties.hpp"
 
 namespace terrane::inversion {
+
+/// The kind of a property or, of a vector such as "magnetization", of its components, whose unit the length
+/// of the vector has. Throws InputError for unknown names.
+const PropertyKind& kind_of_values(const std::string& property);
 
 /// Whether the file contains an octree mesh; false for an empty name.
 bool is_octree(const std::string& mesh_file);

@@ -118,8 +118,8 @@ void add_settings(Fingerprint& fingerprint, const Problem& p, const Settings& s)
   };
   fingerprint.push_back({"data or uncertainties", hash({p.data, p.sigma}), true});
   fingerprint.push_back({"active cells", hash({active}), true});
-  fingerprint.push_back(
-      {"reference model or bounds", hash({p.reference, p.bounds.lower, p.bounds.upper}), true});
+  fingerprint.push_back({"reference model or bounds",
+                         hash({p.reference, p.bounds.lower, p.bounds.upper, p.bounds.length}), true});
   fingerprint.push_back({"alphas, lengths or norms",
                          hash({std::vector{alpha.smallness}, alpha.flatness, norm, std::vector{s.epsilon}}),
                          true});

@@ -125,8 +125,9 @@ constexpr Key keys_of_inversion[] = {
      "Lower bound of every cell: a number, or a file of the property. By default for chargeabilities 0, for "
      "velocities the lowest that the cells resolve."},
     {"upper", "property or path", "none",
-     "Upper bound. By default for chargeabilities 0.99, for velocities the largest for which the time step "
-     "is stable, 1.37 times the largest of the starting model."},
+     "Upper bound; of magnetizations of their strength, whatever the direction. By default for "
+     "chargeabilities 0.99, for velocities the largest for which the time step is stable, 1.37 times the "
+     "largest of the starting model."},
     {"norms", "list of 4 numbers", "[2, 2, 2, 2]",
      "p of smallness and of flatness along easting, northing and up, from 0 to 2; below 2 bodies become "
      "compact. Of magnetizations the norms are of lengths, whatever the direction."},
@@ -515,7 +516,7 @@ std::vector<double> read_cells(const Config& table, const char* key, const std::
     for (std::size_t c = 0; c < cells; ++c) values[c] = whole[active.empty() ? c : active[c]];
     return values;
   }
-  const auto number = table.optional_number(key, property_kind(property).quantity);
+  const auto number = table.optional_number(key, kind_of_values(property).quantity);
   return number ? std::vector<double>(cells, *number) : std::vector<double>{};
 }
 

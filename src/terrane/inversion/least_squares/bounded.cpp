@@ -5,8 +5,54 @@
 
 namespace terrane::inversion {
 
-void Bounds::clip(std::span<double> model) const {
-  for (std::size_t c = 0; c < lower.size(); ++c) model[c] = std::clamp(model[c], lower[c], upper[c]);
+namespace {
+
+constexpr std::size_t vector_axes = 3;  // of a vector; a model is [axis, cell]
+// A vector is on its bound if it is shorter by less than this part.
+constexpr double part_of_rounding = 1e-12;
+
+/// The square of the length of a cell's vector.  stride: number of cells
+double square_of(std::span<const double> v, std::size_t cell, std::size_t stride) {
+  double sum = 0;
+  for (std::size_t a = 0; a < vector_axes; ++a) sum += v[a * stride + cell] * v[a * stride + cell];
+  return sum;
+}
+
+/// The scalar product of two vectors of a cell.
+double product_of(std::span<const double> v, std::span<const double> w, std::size_t cell,
+                  std::size_t stride) {
+  double sum = 0;
+  for (std::size_t a = 0; a < vector_axes; ++a) sum += v[a * stride + cell] * w[a * stride + cell];
+  return sum;
+}
+
+}  // namespace
+
+bool Bounds::clip(std::span<double> model) const {
+  bool outside = false;
+  for (std::size_t c = 0; c < lower.size(); ++c) {
+    const double to = std::clamp(model[c], lower[c], upper[c]);
+    outside = outside || to != model[c];
+    model[c] = to;
+  }
+  for (std::size_t c = 0; c < length.size(); ++c) {
+    const double size = std::sqrt(square_of(model, c, length.size()));
+    if (size <= length[c]) continue;
+    outside = true;
+    for (std::size_t a = 0; a < vector_axes; ++a) model[a * length.size() + c] *= length[c] / size;
+  }
+  return outside;
+}
+
+bool Bounds::is_longest(std::span<const double> model, std::size_t cell) const {
+  return std::sqrt(square_of(model, cell, length.size())) >= length[cell] * (1 - part_of_rounding);
+}
+
+std::size_t Bounds::count_on(std::span<const double> model) const {
+  std::size_t count = 0;
+  for (std::size_t c = 0; c < lower.size(); ++c) count += model[c] <= lower[c] || model[c] >= upper[c];
+  for (std::size_t c = 0; c < length.size(); ++c) count += is_longest(model, c);
+  return count;
 }
 
 namespace {
@@ -22,38 +68,70 @@ class Place {
         model(start),
         gradient(start.size()),
         weighted(equations.objective().g->rows()),
+        longest_(bounds.length.size()),
+        to_(start.size()),
         change_(start.size()),
         a_change_(start.size()),
         w_change_(weighted.size()) {
     equations_.apply(model, gradient, weighted);
     for (std::size_t c = 0; c < model.size(); ++c) gradient[c] -= equations_.right_side()[c];
+    look_for_longest();
   }
 
-  bool free(std::size_t c) const {
-    return !bounds_.any() || (model[c] > bounds_.lower[c] && model[c] < bounds_.upper[c]);
+  /// The gradient without its components along which bounds do not allow the cell to move downhill.
+  std::vector<double> projected() const {
+    auto g = gradient;
+    for (std::size_t c = 0; c < bounds_.lower.size(); ++c) {
+      if (bounds_.lower[c] == bounds_.upper[c]) g[c] = 0;
+      else if (model[c] <= bounds_.lower[c]) g[c] = std::min(g[c], 0.0);
+      else if (model[c] >= bounds_.upper[c]) g[c] = std::max(g[c], 0.0);
+    }
+    for (std::size_t cell = 0; cell < longest_.size(); ++cell)
+      if (longest_[cell] && outward(cell) <= 0) make_tangent(g, cell);
+    return g;
   }
-  /// The component of the gradient if bounds allow the cell to move downhill, else 0.
-  double projected(std::size_t c) const {
-    if (!bounds_.any()) return gradient[c];
-    if (bounds_.lower[c] == bounds_.upper[c]) return 0;
-    if (model[c] <= bounds_.lower[c]) return std::min(gradient[c], 0.0);
-    if (model[c] >= bounds_.upper[c]) return std::max(gradient[c], 0.0);
-    return gradient[c];
+  /// Keeps of a vector v only what leaves cells that are on a bound there.
+  void keep_on_face(std::span<double> v) const {
+    for (std::size_t c = 0; c < bounds_.lower.size(); ++c)
+      if (!free(c)) v[c] = 0;
+    for (std::size_t cell = 0; cell < longest_.size(); ++cell)
+      if (longest_[cell]) make_tangent(v, cell);
   }
-  double metric(std::size_t c) const { return 1 / equations_.diagonal()[c]; }
+  /// Adds λ p, the curvature of the bounds of lengths, to A p.
+  void add_curvature(std::span<const double> p, std::span<double> a_p) const {
+    const std::size_t stride = longest_.size();
+    for (std::size_t cell = 0; cell < stride; ++cell) {
+      if (!longest_[cell] || bounds_.length[cell] == 0) continue;
+      const double multiplier = std::max(0.0, -outward(cell)) / (bounds_.length[cell] * bounds_.length[cell]);
+      for (std::size_t a = 0; a < vector_axes; ++a)
+        a_p[a * stride + cell] += multiplier * p[a * stride + cell];
+    }
+  }
+  /// 1/diag(A); with bounds of lengths the mean of the diagonal over the components of the cell.
+  double metric(std::size_t c) const {
+    const auto& diagonal = equations_.diagonal();
+    if (longest_.empty()) return 1 / diagonal[c];
+    double sum = 0;
+    for (std::size_t a = 0; a < vector_axes; ++a) sum += diagonal[a * longest_.size() + c % longest_.size()];
+    return vector_axes / sum;
+  }
   double size() const {
-    std::vector<double> part(model.size());
-    for (std::size_t c = 0; c < part.size(); ++c) part[c] = projected(c) * std::sqrt(metric(c));
+    auto part = projected();
+    for (std::size_t c = 0; c < part.size(); ++c) part[c] *= std::sqrt(metric(c));
     return solve::norm(part, threads_);
   }
   std::vector<unsigned char> bound_cells() const {
+    if (!longest_.empty()) return longest_;
     std::vector<unsigned char> bound(model.size());
     for (std::size_t c = 0; c < bound.size(); ++c) bound[c] = !free(c);
     return bound;
   }
   bool all_binding() const {
-    for (std::size_t c = 0; c < model.size(); ++c)
-      if (!free(c) && projected(c) != 0) return false;
+    const auto g = projected();
+    for (std::size_t c = 0; c < bounds_.lower.size(); ++c)
+      if (!free(c) && g[c] != 0) return false;
+    for (std::size_t cell = 0; cell < longest_.size(); ++cell)
+      if (longest_[cell] && outward(cell) > 0) return false;
     return true;
   }
   double phi_d() const {
@@ -73,15 +151,9 @@ class Place {
   double search(std::span<const double> dir, std::span<const double> a_dir, std::span<const double> w_dir,
                 double first, bool& whole) {
     for (double alpha = first; alpha > 1e-12 * first; alpha /= 2) {
-      bool bent = false;
-      for (std::size_t c = 0; c < dir.size(); ++c) {
-        double to = model[c] + alpha * dir[c];
-        if (bounds_.any() && (to < bounds_.lower[c] || to > bounds_.upper[c])) {
-          to = std::clamp(to, bounds_.lower[c], bounds_.upper[c]);
-          bent = true;
-        }
-        change_[c] = to - model[c];
-      }
+      for (std::size_t c = 0; c < dir.size(); ++c) to_[c] = model[c] + alpha * dir[c];
+      const bool bent = bounds_.clip(to_);
+      for (std::size_t c = 0; c < dir.size(); ++c) change_[c] = to_[c] - model[c];
       if (bent) {
         equations_.apply(change_, a_change_, w_change_);
         go_on(progress_);
@@ -94,9 +166,10 @@ class Place {
       if (q > 0.1 * slope) continue;  // q does not decrease enough
       for (std::size_t c = 0; c < dir.size(); ++c) {
         model[c] += change_[c];
-        if (bounds_.any()) model[c] = std::clamp(model[c], bounds_.lower[c], bounds_.upper[c]);
         gradient[c] += a_change_[c];
       }
+      bounds_.clip(model);
+      look_for_longest();
       for (std::size_t i = 0; i < weighted.size(); ++i) weighted[i] += w_change_[i];
       whole = alpha == first;
       return -q;
@@ -106,6 +179,26 @@ class Place {
   }
 
  private:
+  bool free(std::size_t c) const {
+    return bounds_.lower.empty() || (model[c] > bounds_.lower[c] && model[c] < bounds_.upper[c]);
+  }
+  void look_for_longest() {
+    for (std::size_t cell = 0; cell < longest_.size(); ++cell)
+      longest_[cell] = bounds_.is_longest(model, cell);
+  }
+  /// g·m of a cell: above zero if the vector gets shorter downhill.
+  double outward(std::size_t cell) const { return product_of(gradient, model, cell, longest_.size()); }
+  /// Removes from v what is along the vector of a cell; all of it if the vector must be zero.
+  void make_tangent(std::span<double> v, std::size_t cell) const {
+    const std::size_t stride = longest_.size();
+    const double square = square_of(model, cell, stride);
+    const double part = square > 0 ? product_of(v, model, cell, stride) / square : 0;
+    for (std::size_t a = 0; a < vector_axes; ++a) {
+      double& value = v[a * stride + cell];
+      value = square > 0 ? value - part * model[a * stride + cell] : 0;
+    }
+  }
+
   NormalEquations& equations_;
   const Bounds& bounds_;
   int threads_;
@@ -116,7 +209,8 @@ class Place {
   std::vector<double> gradient, weighted;
 
  private:
-  std::vector<double> change_, a_change_, w_change_;
+  std::vector<unsigned char> longest_;  ///< [cells] whether the vector is on its bound; empty: no such bounds
+  std::vector<double> to_, change_, a_change_, w_change_;
 };
 
 /// Phase 1: gradient projection.
@@ -126,12 +220,14 @@ void project_gradients(NormalEquations& equations, Place& place) {
   double most = 0;
   for (int step = 0; step < 10; ++step) {
     const auto before = place.bound_cells();
-    double slope = 0;
-    for (std::size_t c = 0; c < n; ++c) dir[c] = -place.metric(c) * place.projected(c);
-    slope = solve::dot(place.gradient, dir, equations.objective().threads());
+    dir = place.projected();
+    for (std::size_t c = 0; c < n; ++c) dir[c] *= -place.metric(c);
+    const double slope = solve::dot(place.gradient, dir, equations.objective().threads());
     if (slope >= 0) return;
     equations.apply(dir, a_dir, w_dir);
-    const double curvature = solve::dot(dir, a_dir, equations.objective().threads());
+    auto curved = a_dir;
+    place.add_curvature(dir, curved);
+    const double curvature = solve::dot(dir, curved, equations.objective().threads());
     bool whole = false;
     const double gain = place.search(dir, a_dir, w_dir, -slope / curvature, whole);
     if (gain <= 0.25 * most || place.bound_cells() == before) return;
@@ -146,23 +242,25 @@ void conjugate_on_face(NormalEquations& equations, const Place& place, double et
                        std::vector<double>& w_s) {
   const std::size_t n = place.model.size();
   const int threads = equations.objective().threads();
-  std::vector<double> r(n), z(n), p(n), q(n), w(w_s.size());
+  std::vector<double> r(n), z(n), p(n), q(n), on_face(n), w(w_s.size());
   std::fill(s.begin(), s.end(), 0.0);
   std::fill(a_s.begin(), a_s.end(), 0.0);
   std::fill(w_s.begin(), w_s.end(), 0.0);
-  for (std::size_t c = 0; c < n; ++c) {
-    r[c] = place.free(c) ? -place.gradient[c] : 0;
-    p[c] = z[c] = place.metric(c) * r[c];
-  }
+  for (std::size_t c = 0; c < n; ++c) r[c] = -place.gradient[c];
+  place.keep_on_face(r);
+  for (std::size_t c = 0; c < n; ++c) p[c] = z[c] = place.metric(c) * r[c];
   double rho = solve::dot(r, z, threads), best = 0;
   for (int step = 0; step < most && std::sqrt(rho) > floor; ++step) {
     go_on(progress);
     equations.apply(p, q, w);
-    const double alpha = rho / solve::dot(p, q, threads);
+    on_face = q;
+    place.add_curvature(p, on_face);
+    place.keep_on_face(on_face);
+    const double alpha = rho / solve::dot(p, on_face, threads);
     for (std::size_t c = 0; c < n; ++c) {
       s[c] += alpha * p[c];
       a_s[c] += alpha * q[c];
-      if (place.free(c)) r[c] -= alpha * q[c];
+      r[c] -= alpha * on_face[c];
       z[c] = place.metric(c) * r[c];
     }
     for (std::size_t i = 0; i < w.size(); ++i) w_s[i] += alpha * w[i];
@@ -207,7 +305,7 @@ Descent minimise_within(NormalEquations& equations, const Bounds& bounds, std::s
   done.products = equations.products() - before;
   done.phi_d = place.phi_d();
   done.converged = done.gradient <= aim;
-  for (std::size_t c = 0; c < model.size(); ++c) done.on_bounds += !place.free(c);
+  done.on_bounds = bounds.count_on(model);
   return done;
 }
 

@@ -13,6 +13,13 @@
 //      the whole sum was possible and no cell on a bound can lower q by leaving it
 // Both phases are repeated until the projected gradient has fallen by `tolerance`. Each step of the conjugate
 // gradients takes a product with G, and so does each projection that changes the direction of a step.
+//
+// If the model is a vector in each cell, the bound may be one of its length, |m_c| ≤ L_c. P shortens vectors
+// that are too long, and D has one number for each cell, so that a projected step still decreases q. A cell
+// on its bound moves in the tangent plane of the sphere, in which the curvature of the sphere adds
+//   λ_c = max(0, −g_c·m_c)/L_c²
+// to A, the multiplier of the bound divided by L (g: the gradient of q). A cell leaves its bound if g_c·m_c >
+// 0 (Dostál & Kozubek 2012 for separable convex bounds).
 #pragma once
 
 #include <functional>
@@ -26,8 +33,15 @@ namespace terrane::inversion {
 
 struct Bounds {
   std::vector<double> lower, upper;  ///< [columns] each; empty: no bounds
-  bool any() const { return !lower.empty(); }
-  void clip(std::span<double> model) const;
+  /// [cells] the largest length of the vector of each cell; empty: none. lower and upper are then empty.
+  std::vector<double> length = {};
+  bool any() const { return !lower.empty() || !length.empty(); }
+  /// Moves a model to the nearest one within the bounds; returns whether it was outside.
+  bool clip(std::span<double> model) const;
+  /// The number of values, or of vectors, that lie on a bound.
+  std::size_t count_on(std::span<const double> model) const;
+  /// Whether the vector of a cell is as long as allowed. The bound must be one of lengths.
+  bool is_longest(std::span<const double> model, std::size_t cell) const;
 };
 
 struct Descent {

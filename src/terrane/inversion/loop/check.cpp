@@ -61,15 +61,37 @@ void check_steps(const Problem& p, const Settings& s) {
   if (!(s.cooling > 0 && s.cooling < 1))
     throw InputError("inversion.cooling", fmt::format("{:g} is not between 0 and 1", s.cooling));
   const bool only_linear = s.posterior || s.choice == Choice::gcv || s.choice == Choice::l_curve ||
-                           s.solver == Solver::model_space || s.trend != Trend::none || !s.norms.square();
+                           s.solver == Solver::model_space || s.trend != Trend::none;
   if (only_linear)
     throw InputError("inversion", "what was asked for is there for linear physics only",
-                     "Leave norms, trend, posterior and solver as they are; choice = \"discrepancy\" or "
+                     "Leave trend, posterior and solver as they are; choice = \"discrepancy\" or "
                      "\"fixed\".");
+  if (!s.norms.square() && s.most_products > 0)
+    throw InputError("inversion.norms", "compact norms need more products than most_products allows",
+                     "Leave norms = [2, 2, 2, 2].");
+}
+
+/// Throws ShapeError, InputError for bounds of the lengths of vectors.
+void check_lengths(const Problem& p) {
+  const auto& b = p.bounds;
+  if (p.components != 3 || b.length.size() != p.cells() || !b.lower.empty())
+    throw ShapeError("inversion: bounds", "there must be one length for the vector of every active cell");
+  const auto reference = p.reference.empty() ? std::vector<double>(p.cells()) : lengths_of(p.reference, 3);
+  for (std::size_t c = 0; c < b.length.size(); ++c) {
+    if (!(b.length[c] >= 0))
+      throw InputError(
+          "inversion: bounds",
+          fmt::format("the largest length of a vector is {:g} (active cell {})", b.length[c], c + 1));
+    if (reference[c] > b.length[c])
+      throw InputError("inversion: bounds",
+                       fmt::format("the reference, {:g}, is longer than {:g} (active cell {})", reference[c],
+                                   b.length[c], c + 1));
+  }
 }
 
 void check_bounds(const Problem& p) {
   const auto& b = p.bounds;
+  if (!b.length.empty()) return check_lengths(p);
   if (!b.any()) return;
   if (b.lower.size() != p.columns() || b.upper.size() != p.columns())
     throw ShapeError("inversion: bounds", "there must be one of each for every active cell");
@@ -90,7 +112,7 @@ void check_bounds(const Problem& p) {
 /// tested with a uniform model.
 void check_sign(const Problem& p, Trend trend) {
   const auto& b = p.bounds;
-  if (!b.any()) return;
+  if (b.lower.empty()) return;
   const bool positive = std::all_of(b.lower.begin(), b.lower.end(), [](double v) { return v >= 0; });
   const bool negative = std::all_of(b.upper.begin(), b.upper.end(), [](double v) { return v <= 0; });
   if (positive == negative) return;

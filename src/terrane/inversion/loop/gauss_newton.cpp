@@ -41,6 +41,8 @@ class Steps {
     field("trust", s.trust_);
     field("misfits", s.misfits_);
     field("best", s.best_);
+    field("sparse", s.sparse_);
+    field("sparse_target", s.sparse_target_);
   }
   void look_around(std::vector<double> model);
   void doubt_outliers(double scale);
@@ -54,6 +56,11 @@ class Steps {
   bool stuck() const;
   std::string why_stuck() const;
   void go_to_centre();
+  void sparse();
+  bool sparse_step();
+  void descend_sparse();
+  double value_of_sparse() const;
+  Objective linearised(std::vector<double>& data) const;
   void line();
   void remember();
   void take_best();
@@ -82,6 +89,8 @@ class Steps {
   Linearised here_;                                 ///< F and J at the present model
   int number_ = 0;
   std::vector<double> misfits_;  ///< φ_d after each step
+  SparseState sparse_;           ///< of compact norms, after the smooth model
+  double sparse_target_ = 0;  ///< target of φ_d for compact norms, with constant Huber weights; 0: not begun
   /// The model that fits best so far: the misfit may rise and fall, so the last model need not be the best.
   struct Best {
     int number = 0;
@@ -173,8 +182,10 @@ void Steps::prepare() {
                                     settings_.weights_in_gradients, settings_.threads, p.components);
   if (p.weights) regulariser_->weigh(*p.weights);
   centre_ = centre_of(p, settings_, reference_, *regulariser_);
-  out_.phi_d = misfit();
-  remember();
+  if (sparse_target_ == 0) {
+    out_.phi_d = misfit();
+    remember();
+  }
   if (!from) line();
 }
 
@@ -193,7 +204,7 @@ void Steps::save_state() {
 
 void Steps::restore(const State& from) {
   fields(*this, TakeState(from));
-  if (out_.model.size() != problem_.columns() || out_.weight.size() != out_.model.size() ||
+  if (out_.model.size() != problem_.columns() || out_.weight.size() != problem_.cells() ||
       trust_.size() != data_.size())
     refuse_checkpoint();
   if (!out_.iterations.empty()) seconds_before_ = out_.iterations.back().seconds;
@@ -331,17 +342,24 @@ bool Steps::stuck() const {
   return least > out_.target * (1 + settings_.misfit_tolerance) && misfits_[n - 1] > 0.98 * misfits_[n - 4];
 }
 
+/// The objective whose data d − F + J m depend linearly on the model; they are stored in `data`.
+Objective Steps::linearised(std::vector<double>& data) const {
+  data.resize(data_.size());
+  here_.jacobian->apply(out_.model, data);
+  for (std::size_t i = 0; i < data.size(); ++i)
+    data[i] = weight_[i] > 0 ? data_[i] - here_.data[i] + data[i] : 0.0;
+  auto linear = objective();
+  linear.data = data;
+  return linear;
+}
+
 void Steps::step() {
   const double aim = std::max(out_.target, settings_.cooling * out_.phi_d);
   const double scale = std::sqrt(aim / out_.target);
   doubt_outliers(scale);
   const auto about = objective();
-  std::vector<double> data(data_.size());
-  here_.jacobian->apply(out_.model, data);
-  for (std::size_t i = 0; i < data.size(); ++i)
-    data[i] = weight_[i] > 0 ? data_[i] - here_.data[i] + data[i] : 0.0;
-  auto linear = about;
-  linear.data = data;
+  std::vector<double> data;
+  const auto linear = linearised(data);
   auto to = linear_minimum(linear, aim, scale);
   if (!std::isfinite(out_.beta) && out_.model != centre_) {
     go_to_centre();
@@ -400,11 +418,82 @@ void Steps::go_to_centre() {
   remember();
 }
 
+// ---- compact norms ----
+
+double Steps::value_of_sparse() const {
+  return sparse_terms(settings_.norms, sparse_.stage, settings_.alphas,
+                      regulariser_->magnitudes(difference(out_.model, centre_)), regulariser_->measures())
+      .sum();
+}
+
+/// The reweighting of linear inversions (linear.cpp), in which every least-squares problem is one of the data
+/// linearised at the present model.
+void Steps::sparse() {
+  if (sparse_target_ == 0) {
+    sparse_.begin(regulariser_->magnitudes(difference(out_.model, centre_)));
+    sparse_target_ = settings_.huber > 0 ? value_at(here_.data, out_.model, objective()).phi_d : out_.target;
+    best_ = {};
+  }
+  out_.converged = false;
+  constexpr int most_steps = 80;
+  for (; sparse_.step < most_steps; ++sparse_.step) {
+    save_state();
+    if (!sparse_step()) break;
+  }
+  out_.reason = out_.converged ? "converged" : "most steps of sparse norms";
+}
+
+/// Solves one least-squares problem; returns whether another one is needed.
+bool Steps::sparse_step() {
+  const auto magnitudes = regulariser_->magnitudes(difference(out_.model, centre_));
+  if (sparse_.in_stage == 0) {
+    sparse_.next_stage(settings_.norms, settings_.epsilon, magnitudes);
+    if (sparse_.step > 0 && settings_.choice != Choice::fixed)
+      out_.beta *=
+          beta_of_next_stage(out_.phi_d / sparse_target_, std::min(0.1, 2 * settings_.misfit_tolerance));
+  }
+  regulariser_->reweight(sparse_factors(settings_.norms, sparse_.stage, magnitudes));
+  descend_sparse();
+  out_.phi_d = value_at(here_.data, out_.model, objective()).phi_d;
+  const double now = out_.phi_d + out_.beta * value_of_sparse();
+  ++number_;
+  line();
+  const bool last_stage = sparse_.part <= settings_.epsilon;
+  const bool still = (sparse_.phi - now) < 1e-3 * now;
+  const bool fits = settings_.choice == Choice::fixed ||
+                    std::fabs(out_.phi_d / sparse_target_ - 1) <= std::max(0.05, settings_.misfit_tolerance);
+  sparse_.phi = now;
+  if (last_stage) remember();
+  out_.converged = last_stage && still && fits;
+  sparse_.in_stage = last_stage && fits && !still ? sparse_.in_stage + 1 : 0;
+  return !out_.converged;
+}
+
+/// One step towards the minimum of the linearised problem; none if it does not lower φ.
+void Steps::descend_sparse() {
+  std::vector<double> data;
+  const auto linear = linearised(data);
+  NormalEquations equations(linear);
+  equations.set_beta(out_.beta);
+  const bool last_stage = sparse_.part <= settings_.epsilon;
+  auto to = out_.model;
+  if (problem_.bounds.any())
+    minimise_within(equations, problem_.bounds, to, last_stage ? 1e-2 : 3e-2, 0, 40, progress_);
+  else minimise(equations, to, 2e-2, false, 40, progress_);
+  out_.products += equations.products() + 2;
+  const auto gradient = gradient_at(here_.data, out_.model, objective(), out_.beta);
+  const double slope = solve::dot(gradient, difference(to, out_.model), settings_.threads);
+  if (slope < 0) search(to, slope);
+}
+
 void Steps::line() {
   const double seconds =
       seconds_before_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  const double phi_m = regulariser_->terms(difference(out_.model, centre_)).sum();
-  out_.iterations.push_back({"newton", number_, out_.beta, out_.phi_d, phi_m, out_.products, seconds});
+  const bool compact = sparse_target_ > 0;
+  const double phi_m =
+      compact ? value_of_sparse() : regulariser_->terms(difference(out_.model, centre_)).sum();
+  out_.iterations.push_back({compact ? "sparse" : "newton", compact ? sparse_.step + 1 : number_, out_.beta,
+                             out_.phi_d, phi_m, out_.products, seconds});
   show_nearness(progress_, out_);
   if (seen_) seen_(out_.iterations.back());
 }
@@ -454,6 +543,7 @@ Outcome Steps::all() {
       if (number_ == settings_.most_steps) out_.reason = "most steps";
       else step();
     }
+    if (!settings_.norms.square() && std::isfinite(out_.beta) && out_.beta > 0) sparse();
   } catch (const Cancelled&) {
     if (keeper_ != nullptr && last_) keeper_->keep_last(*last_);
     throw;

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <optional>
@@ -32,25 +31,6 @@ struct Secant {
     field("before_t", s.before_t);
     field("before_f", s.before_f);
     field("slope", s.slope);
-  }
-};
-
-/// The state of the reweighting of sparse norms.
-struct SparseState {
-  SparseStage stage;
-  std::array<double, 4> largest{};
-  double first_epsilon = 1, part = 1, phi = INFINITY;
-  int step = 0, in_stage = 0;
-
-  template <class Self, class Field>
-  static void fields(Self& w, const Field& field) {
-    field("stage", w.stage);
-    field("largest", w.largest);
-    field("first_epsilon", w.first_epsilon);
-    field("part", w.part);
-    field("phi", w.phi);
-    field("step", w.step);
-    field("in_stage", w.in_stage);
   }
 };
 
@@ -453,8 +433,7 @@ void Run::sparse() {
   if (!equations_) equations_ = std::make_unique<NormalEquations>(objective_);
   SparseState state;
   if (!resumed("sparse", state)) {
-    state.largest = largest_magnitudes(regulariser_->magnitudes(less_centre()));
-    state.first_epsilon = state.largest[0] > 0 ? state.largest[0] : 1;
+    state.begin(regulariser_->magnitudes(less_centre()));
     best_ = {};
   }
   from_.reset();
@@ -469,18 +448,11 @@ void Run::sparse() {
 
 /// Solves one least-squares problem; returns whether another one is needed.
 bool Run::sparse_step(SparseState& state) {
-  auto& stage = state.stage;
+  const auto& stage = state.stage;
   if (state.in_stage == 0) {
-    state.part = std::max(state.part / 1.5, settings_.epsilon);
-    for (std::size_t t = 0; t < 4; ++t)
-      stage.epsilon[t] = state.part * (state.largest[t] > 0 ? state.largest[t] : state.first_epsilon);
-    stage.scale = sparse_scales(settings_.norms, stage.epsilon, regulariser_->magnitudes(less_centre()));
-    if (state.step > 0 && settings_.choice != Choice::fixed) {
-      const double ratio = target_ / out_.phi_d;
-      if (std::fabs(1 / ratio - 1) > std::min(0.1, 2 * settings_.misfit_tolerance))
-        out_.beta *= std::clamp(std::pow(ratio, 1.5), 0.5, 2.0);
-    }
-    state.phi = INFINITY;
+    state.next_stage(settings_.norms, settings_.epsilon, regulariser_->magnitudes(less_centre()));
+    if (state.step > 0 && settings_.choice != Choice::fixed)
+      out_.beta *= beta_of_next_stage(out_.phi_d / target_, std::min(0.1, 2 * settings_.misfit_tolerance));
   }
   regulariser_->reweight(sparse_factors(settings_.norms, stage, regulariser_->magnitudes(less_centre())));
   equations_->set_beta(out_.beta);

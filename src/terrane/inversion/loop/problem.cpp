@@ -104,8 +104,7 @@ void judge(const Problem& problem, const Settings& settings, const std::vector<d
   regulariser.reweight(std::nullopt);
   out.phi_m = settings.reference_in_gradients ? regulariser.terms(u(reference))
                                               : regulariser.terms(out.model, u(reference));
-  for (std::size_t c = 0; problem.bounds.any() && c < out.model.size(); ++c)
-    out.on_bounds += out.model[c] <= problem.bounds.lower[c] || out.model[c] >= problem.bounds.upper[c];
+  out.on_bounds = problem.bounds.count_on(out.model);
   const double chi = out.phi_d / out.target;
   if (settings.choice == Choice::discrepancy && out.converged && std::isfinite(out.beta) &&
       std::fabs(chi - 1) > std::max(0.05, settings.misfit_tolerance) && chi > 1)

@@ -37,7 +37,7 @@ struct Problem {
   std::vector<DataSet> sets;
   std::vector<double> easting, northing, up;  ///< [stations] m; row n of each set is station n
   std::vector<double> reference;              ///< reference model m̃ [active]; empty: 0
-  Bounds bounds;                              ///< lower and upper bounds of m, [active] each; empty: none
+  Bounds bounds;                              ///< of m, [active] each, or of lengths of vectors; empty: none
   Couplings couplings;                        ///< couplings to other models, added to φ_m with the same β
   std::optional<Factors> weights;  ///< weights of the summands of φ_m: of cells and faces [cells of the mesh]
   std::vector<double> own_weight;  ///< [active] w of the cells, in place of Settings::weighting; empty: none

@@ -15,6 +15,23 @@ std::array<double, 4> largest_magnitudes(const Factors& magnitudes) {
   return most;
 }
 
+void SparseState::begin(const Factors& magnitudes) {
+  largest = largest_magnitudes(magnitudes);
+  first_epsilon = largest[0] > 0 ? largest[0] : 1;
+}
+
+void SparseState::next_stage(const SparseNorms& norms, double last, const Factors& magnitudes) {
+  part = std::max(part / 1.5, last);
+  for (std::size_t t = 0; t < 4; ++t) stage.epsilon[t] = part * (largest[t] > 0 ? largest[t] : first_epsilon);
+  stage.scale = sparse_scales(norms, stage.epsilon, magnitudes);
+  phi = INFINITY;
+}
+
+double beta_of_next_stage(double ratio, double tolerance) {
+  if (std::fabs(ratio - 1) <= tolerance) return 1;
+  return std::clamp(std::pow(1 / ratio, 1.5), 0.5, 2.0);
+}
+
 /// For |x| ≤ X, the derivative of a sparse norm, x (1 + x²/ε²)^(p/2−1), is largest at X if p ≥ 1, and at
 /// min(X, ε/√(1−p)) if p < 1.
 std::array<double, 4> sparse_scales(const SparseNorms& norms, const std::array<double, 4>& epsilon,

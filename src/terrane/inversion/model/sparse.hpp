@@ -14,6 +14,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 
 #include "terrane/inversion/model/regulariser.hpp"
 
@@ -36,6 +37,37 @@ struct SparseStage {
     field("scale", s.scale);
   }
 };
+
+/// The stages of reweighting so far. ε falls from the largest magnitude of the smooth model by a factor
+/// of 1.5 from stage to stage.
+struct SparseState {
+  SparseStage stage;
+  std::array<double, 4> largest{};  ///< of the smooth model, in each term
+  double first_epsilon = 1;         ///< ε of terms whose largest magnitude is 0
+  double part = 1;                  ///< ε divided by the largest magnitude
+  double phi = INFINITY;            ///< φ_d + β φ_m after the last step of the stage
+  int step = 0, in_stage = 0;       ///< steps so far, and of them in this stage
+
+  /// Sets the largest magnitudes, from those of the smooth model.
+  void begin(const Factors& magnitudes);
+  /// Makes ε smaller, but not below the part `last` of the largest magnitudes, and sets the scales.
+  void next_stage(const SparseNorms& norms, double last, const Factors& magnitudes);
+
+  template <class Self, class Field>
+  static void fields(Self& w, const Field& field) {
+    field("stage", w.stage);
+    field("largest", w.largest);
+    field("first_epsilon", w.first_epsilon);
+    field("part", w.part);
+    field("phi", w.phi);
+    field("step", w.step);
+    field("in_stage", w.in_stage);
+  }
+};
+
+/// The factor by which β is changed before the next stage, if φ_d is `ratio` times its target.  tolerance:
+/// relative deviation that is left as it is
+double beta_of_next_stage(double ratio, double tolerance);
 
 /// The scales s_t for these magnitudes.
 std::array<double, 4> sparse_scales(const SparseNorms& norms, const std::array<double, 4>& epsilon,

@@ -730,12 +730,34 @@ void leave_out(const Config& table, terrane::Stations& stations) {
 /// Throws InputError for keys that have no meaning if the property is a vector.
 void expect_keys_of_vectors(const Config& table) {
   constexpr const char* next = "Leave it out, or take simulation.property = \"susceptibility\".";
-  for (const char* key : {"reference", "start", "lower", "upper", "rocks"})
+  for (const char* key : {"reference", "start", "lower", "rocks"})
     if (table.has(key))
       throw table.wrong(key, "a magnetization of any direction has none: it is a vector in each cell", next);
   if (table.flag("posterior"))
     throw table.wrong("posterior", "there is none of vectors",
                       "Leave posterior = false, or take simulation.property = \"susceptibility\".");
+}
+
+/// Reads the bounds of a property or, if it is a vector, of its largest strength in each cell
+/// (inversion.upper). Throws InputError.
+inversion::Bounds read_bounds(const Config& table, const Observations& observations,
+                              const inversion::Problem& problem, const std::string& mesh_file) {
+  const auto cells = [&](const char* key) {
+    return inversion::read_cells(table, key, observations.property, problem.mesh, mesh_file, problem.active);
+  };
+  inversion::Bounds bounds;
+  if (observations.components() == 1) {
+    bounds = {cells("lower"), cells("upper")};
+    inversion::complete(bounds, problem.active.empty() ? problem.mesh.size() : problem.active.size());
+    return bounds;
+  }
+  bounds.length = cells("upper");
+  for (const double value : bounds.length)
+    if (!(value >= 0) || !std::isfinite(value))
+      throw table.wrong("upper",
+                        fmt::format("{:g} is no largest strength of a {}", value, observations.property),
+                        "It bounds the length of the vector in each cell: 0 or more.");
+  return bounds;
 }
 
 /// Reads the settings of inversions of amplitudes, which take Gauss-Newton steps. Throws InputError for what
@@ -746,7 +768,6 @@ void read_steps_of_amplitudes(const Config& table, inversion::Settings& settings
       throw table.wrong(key, "it is there for linear data only, and amplitudes are not linear",
                         "Leave it out, or invert tmi or components of B.");
   };
-  refuse("norms", !settings.norms.square());
   refuse("trend", settings.trend != inversion::Trend::none);
   refuse("posterior", settings.posterior);
   refuse("choice",
@@ -793,10 +814,9 @@ std::unique_ptr<terrane::Simulation> StationData::from_job(const KindOfJob& kind
   problem.reference = cells("reference");
   if (observations.has_amplitudes()) problem.start = cells("start");
   auto fixed = read_fixed(table, observations.property, problem, mesh_file);
-  problem.bounds = {cells("lower"), cells("upper")};
+  problem.bounds = read_bounds(table, observations, problem, mesh_file);
   problem.weights = inversion::read_weights(table, problem.mesh, mesh_file);
   problem.own_weight = inversion::read_own_weight(table, problem, mesh_file);
-  inversion::complete(problem.bounds, problem.active.empty() ? problem.mesh.size() : problem.active.size());
   auto settings = inversion::read_at_stations(table, observations.exponent, mesh);
   if (observations.has_amplitudes()) read_steps_of_amplitudes(table, settings);
   const auto storage = read_storage(table);
