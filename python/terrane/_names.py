@@ -18,6 +18,8 @@ Units = Literal["geo", "si"]
 SampleName = Literal[
     "gravity", "magnetic", "magnetization", "joint", "electric", "electromagnetic", "magnetotelluric", "acoustic",
     "traveltime"]
+#: What can be inverted.
+InversionPhysics = Literal["gravity", "magnetic", "electric", "electromagnetic", "acoustic", "traveltime"]
 Method = Literal["auto", "direct", "lattice", "tree", "fmm"]
 Precision = Literal["double", "single"]
 Singular = Literal["nan", "mean", "outside", "inside"]

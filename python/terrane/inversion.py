@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from . import _core, jobs
 from ._arrays import Floats, faces, text_table, vector
-from ._names import Singular, Storage, Units
+from ._names import InversionPhysics, Singular, Storage, Units
 from ._progress import Progress
 from ._strict import Strict
 from .bodies import Box, Dike, FoundBodies, Sphere, find_bodies
@@ -236,7 +236,7 @@ class Inversion(Strict):
         Stations with what was observed there, in columns ``g_u_observed`` and ``g_u_uncertainty`` with units; arrays of
         electrodes with what they measured; a file of either, of magnetotelluric sites also several in a list; or what a
         simulation computed, as if it had been measured.
-    physics : {"gravity", "magnetic", "electric", "electromagnetic", "acoustic"}
+    physics : {"gravity", "magnetic", "electric", "electromagnetic", "acoustic", "traveltime"}
     floor, percent : float, or one for each observed channel, optional
         Standard deviations: floor, in the unit of the data, plus a percentage of each datum.
     reference, start, lower, upper : number, text with a unit, path, array [up, north, east] or TensorMesh, optional
@@ -277,7 +277,7 @@ class Inversion(Strict):
     physics: str
 
     def __init__(self, mesh: Union[TensorMesh, Mapping[str, Any], None] = None, survey: Any = None, *,
-                 physics: str = "gravity",
+                 physics: InversionPhysics = "gravity",
                  floor: Union[float, Sequence[float], None] = None, percent: Union[float, Sequence[float], None] = None,
                  reference: Optional[Cells] = None, start: Optional[Cells] = None, lower: Optional[Cells] = None,
                  upper: Optional[Cells] = None, length_scale: Optional[Sequence[Number]] = None,

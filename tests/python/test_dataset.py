@@ -157,6 +157,7 @@ def test_names_of_literals_are_those_of_the_engine():
     from terrane import _core, _names
 
     assert set(get_args(_names.Format)) == {name for name, *_ in _core.formats()}
+    assert set(get_args(_names.InversionPhysics)) == {physics for physics, *_ in _core.inversion_keys()}
     channels = {c[0] for frame in get_args(_names.Frame) for c in _core.channels(["all"], frame, "geo")[1]}
     assert set(get_args(_names.GravityChannel)) == channels | {"all", "vector", "tensor"}
     for names, known in ((_names.Method, terrane.gravity._METHODS), (_names.Singular, terrane.gravity._SINGULAR),

@@ -181,8 +181,10 @@ def _draw_tippers(axes, chosen: _Chosen, kind: str, site: int) -> None:
             continue
         for part, colour in ((numpy.real, "black"), (numpy.imag, "#3070b0")):
             # Lengths are of the axis of tippers, whatever the period's axis is.
-            axes.quiver(period[order], numpy.zeros(order.size), part(east[order, site]), part(north[order, site]),
-                        color=colour, alpha=alpha, angles="uv", scale_units="y", scale=1, width=0.006, headwidth=4)
+            arrows = axes.quiver(period[order], numpy.zeros(order.size), part(east[order, site]),
+                                 part(north[order, site]), color=colour, alpha=alpha, angles="uv", scale_units="y",
+                                 scale=1, width=0.006, headwidth=4, clip_on=False)  # the first may leave the frame
+            arrows.set_in_layout(False)
     held = [v for n, v in chosen.there.items() if n.startswith("tipper_") and numpy.iscomplexobj(v)]
     longest = max(float(numpy.nanmax(numpy.abs(v), initial=0.0)) for v in held)
     axes.set_ylim(-max(1.8 * longest, 0.1), max(1.8 * longest, 0.1))
