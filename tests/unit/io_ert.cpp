@@ -7,6 +7,7 @@
 
 #include "support/files.hpp"
 #include "terrane/io/electrodes.hpp"
+#include "terrane/io/ert_protocols.hpp"
 #include "terrane/io/ert_tables.hpp"
 #include "terrane/io/registry.hpp"
 
@@ -207,6 +208,32 @@ TEST(Res2dinv, PlacesAlongTheGroundBecomeHorizontal) {
   EXPECT_DOUBLE_EQ(along.electrodes.place[3].e, 14);
 }
 
+TEST(Res2dinv, LinesOfWordsAreReadWithTabsAndByEitherProgramsWording) {
+  const std::string rest = "0\n1\n0\n0\n4 0 0 3 0 1 0 2 0 10.5\n0\n";
+  for (const std::string words :
+       {"Type of measurement (0=app. resistivity)", "Type\tof\tmeasurement\t(0=app.)\t",
+        "Type of data(0=apparent resistivity,1=resistance)"}) {
+    const auto text = "Line 7\n1.0\n11\n15\n" + words + "\n" + rest;
+    EXPECT_TRUE(begins_res2dinv(text)) << words;
+    EXPECT_THAT(arrays_from(text).find("apparent_resistivity")->values, ElementsAre(10.5)) << words;
+  }
+}
+
+TEST(Res2dinv, RemoteElectrodesStandWhereTheFileSays) {
+  const auto file = [](const std::string& factor) {
+    return "Blocks\n1.0\n2\nRemote electrodes included\nC2 remote electrode X, Y and Z location\n-25,10,0\n"
+           "P2 remote electrode X, Y and Z location\n60,5,0\n" +
+           factor + "\n2\n0\n0\n0 1 10.13\n1 1 10.18\n0\n";
+  };
+  ASSERT_TRUE(begins_res2dinv(file("Exact Geometric factor used")));
+  const auto exact = arrays_from(file("Exact Geometric factor used"));
+  EXPECT_THAT(places(exact, 1), ElementsAre(1, -25, 2, 60));
+  EXPECT_EQ(exact.electrodes.place.at(static_cast<std::size_t>(exact.electrodes.arrays[0].b)).n, 10);
+  const auto far = arrays_from(file("Approximate geometric factor used"));
+  EXPECT_EQ(far.electrodes.arrays[0].b, electric::Array::far_away);
+  EXPECT_THAT(far.note, HasSubstr("places of remote electrodes are not read"));
+}
+
 TEST(SuperSting, RecordsHaveTheirPolesErrorsAndUnit) {
   const std::string head =
       "Advanced Geosciences, Inc. SuperSting R8-IP Resistivity meter. S/N: SS1\n"
@@ -238,7 +265,7 @@ TEST(SuperSting, RecordsHaveTheirPolesErrorsAndUnit) {
 TEST(R2, ProtocolsHaveTheirPlacesBesideThem) {
   const TemporaryFolder folder;
   const auto file = folder.put("protocol.dat", "2\n1 1 2 3 4 0.53\n2 1 2 4 5 0.13\n");
-  EXPECT_THAT(message([&] { read(file); }), HasSubstr("electrodes.dat"));
+  EXPECT_THAT(message([&] { read(file); }), AllOf(HasSubstr("electrodes.dat"), HasSubstr("elec.csv")));
   folder.put("electrodes.dat", "0 1\n5 1\n10 2\n15 1\n20 1\n");
   const auto t = std::get<Table>(read(file));
   EXPECT_THAT(t.find("n_easting")->values, ElementsAre(15, 20));
@@ -246,6 +273,45 @@ TEST(R2, ProtocolsHaveTheirPlacesBesideThem) {
   EXPECT_THAT(t.find("resistance_observed")->values, ElementsAre(0.53, 0.13));
   folder.put("protocol.dat", "2\n1 1 2 3 4 0.53\n2 1 2 4 6 0.13\n");
   EXPECT_THAT(message([&] { read(file); }), HasSubstr("there is no electrode 6"));
+  folder.put("protocol.dat", "2\n1 1 2 3 4 0.53\n2 1 2 4 5 0.13 0.01\n");
+  EXPECT_THAT(message([&] { read(file); }), HasSubstr("2 numbers behind the electrodes, and 1 in the first"));
+}
+
+/// What a protocol of these lines says, with five electrodes 5 m apart on flat ground.
+ElectrodeData protocol(const std::string& lines) {
+  TextReader in("protocol.dat", lines), places("elec.csv", "x,z\n0,0\n5,0\n10,0\n15,0\n20,0\n");
+  EXPECT_TRUE(begins_protocol(lines)) << lines;
+  return read_protocol(in, places);
+}
+
+TEST(R2, WhatStandsBehindResistancesIsKnownByItsSizeAndSign) {
+  const auto errors = protocol("2\n1 1 2 3 4 -0.53 0.02\n2 1 2 4 5 -0.13 0.01\n");
+  EXPECT_THAT(errors.find("resistance")->uncertainty, ElementsAre(0.02, 0.01));
+  const auto forward = protocol("2\n1 1 2 3 4 -0.53 49.9\n2 1 2 4 5 -0.13 49.9\n");
+  EXPECT_TRUE(forward.find("resistance")->uncertainty.empty()) << "R2_forward.dat: apparent resistivities";
+  EXPECT_THAT(forward.note, HasSubstr("apparent resistivities there"));
+  const auto phases = protocol("2\n1 1 2 3 4 -0.53 -2.5\n2 1 2 4 5 -0.13 -3\n");
+  EXPECT_THAT(phases.find("phase")->values, ElementsAre(2.5, 3));
+  const auto both = protocol("2\n1 1 2 3 4 -0.53 -2.5 0.02 0.3\n2 1 2 4 5 -0.13 -3 0.01 0.4\n");
+  EXPECT_THAT(both.find("resistance")->uncertainty, ElementsAre(0.02, 0.01));
+  EXPECT_THAT(both.find("phase")->uncertainty, ElementsAre(0.3, 0.4));
+  EXPECT_THAT(protocol("3 some words\n1 1 2 3 4 -0.53\n").note, HasSubstr("counts 3 records, and it has 1"));
+}
+
+TEST(R2, RecordsOfThreeDimensionsNameAStringAndAnElectrodeByTheirLabels) {
+  const std::string lines = "1\n1 1 1 2 1 1 2 2 2 -0.53\n";
+  ASSERT_TRUE(begins_protocol(lines));
+  const auto with = [&](const std::string& places) {
+    TextReader in("protocol.dat", lines), beside("elec.csv", places);
+    return read_protocol(in, beside);
+  };
+  const auto data = with("label,X,Y,Z,buried\n1 1,0,0,-1,1\n1 2,5,0,-1,1\n2 1,0,8,-1,1\n2 2,5,8,,0\n");
+  EXPECT_EQ(data.electrodes.place.at(static_cast<std::size_t>(data.electrodes.arrays[0].b)).n, 8);
+  EXPECT_EQ(data.electrodes.arrays[0].n, 3);
+  EXPECT_TRUE(std::isnan(data.electrodes.place[3].u)) << "without a height it is on the ground";
+  EXPECT_THAT(message([&] { with("0 0 0\n5 0 0\n0 8 0\n5 8 0\n"); }), HasSubstr("elec.csv has no labels"));
+  EXPECT_THAT(message([&] { with("label,x\n1 1,0\n1 2,5\n2 1,0\n"); }),
+              HasSubstr("there is no electrode 2 of string 2"));
 }
 
 TEST(UbcSections, BlocksAndSingleLinesHavePlacesAlongXAndHeights) {

@@ -288,6 +288,14 @@ TEST(UbcMesh, RunsMayHaveBlanks) {
   EXPECT_THAT(m.northing(), testing::ElementsAre(-1000, -900, -800, -650, -500));
 }
 
+TEST(UbcMesh, OfASectionIsCalledThat) {
+  const testing_support::TemporaryFolder folder;
+  const auto section = folder.put("line.msh", "! DCIP2D\n3\n-100 -40 3\n40 16\n100 3\n1\n0 20 8\n");
+  EXPECT_THAT(message([&] { read_ubc_mesh(section); }), HasSubstr("a mesh of a section, of DCIP2D or MT2D"));
+  const auto counts_apart = folder.put("own.msh", "1\n1\n1\n0 0 0\n5\n5\n5\n");
+  EXPECT_EQ(read_ubc_mesh(counts_apart).size(), 1U);
+}
+
 /// Eight cells of 20 m, of which the one at the top south-west corner is divided into eight of 10 m.
 const char* const divided_octree =
     "4 4 4 ! cells of 10 m\n100 200 80\n10 10 5\n15\n"

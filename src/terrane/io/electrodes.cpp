@@ -349,11 +349,7 @@ std::vector<double> column_named(const BlockOfArrays& block, const std::string& 
 std::vector<Point> sensors_of(TextReader& in, std::string& note) {
   auto block = read_block(in, "electrodes", false);
   const std::size_t columns = block.rows.empty() ? 0 : block.rows.front().size();
-  if (columns > 3)
-    in.fail(fmt::format("electrodes have {} coordinates", columns),
-            "Allowed: one to three. A protocol of R2 or R3t has numbers of electrodes and not their places, "
-            "and is not "
-            "read: write both as a file of BERT (.ohm).");
+  if (columns > 3) in.fail(fmt::format("electrodes have {} coordinates", columns), "Allowed: one to three.");
   if (block.tokens.empty() && columns > 0) {
     constexpr const char* named[3][3] = {{"x", "", ""}, {"x", "z", ""}, {"x", "y", "z"}};
     for (std::size_t c = 0; c < columns; ++c) block.tokens.push_back({named[columns - 1][c]});

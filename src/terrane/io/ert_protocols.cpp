@@ -1,10 +1,12 @@
 #include "terrane/io/ert_protocols.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <limits>
 #include <map>
@@ -177,73 +179,248 @@ ElectrodeData read_sting(TextReader& in) {
   return data;
 }
 
-bool begins_protocol(std::string_view head) {
-  const auto end = head.find('\n');
-  if (end == head.npos) return false;
-  const auto count = row_of_numbers(head.substr(0, end));
-  auto second = head.substr(end + 1);
-  const auto row = row_of_numbers(second.substr(0, second.find('\n')));
-  if (!count || count->size() != 1 || !row || row->size() < 6 || row->size() > 8 || (*row)[0] != 1)
-    return false;
-  return std::all_of(row->begin(), row->begin() + 5, [](double v) { return v == std::floor(v) && v >= 1; });
+namespace {
+
+constexpr std::size_t plain_record = 5, record_with_strings = 9;  // numbers before V/I: 2-D, 3-D
+
+/// The number of records in a first line such as "140", with or without words behind it.
+std::optional<std::int64_t> count_of_protocol(std::string_view line) {
+  const auto words = entries_of(line, false);
+  std::int64_t count = 0;
+  double value = 0;
+  if (words.empty() || !parse_integer(words[0], count) || count < 1) return std::nullopt;
+  if (words.size() > 1 && parse_number(words[1], value)) return std::nullopt;
+  return count;
 }
 
-ElectrodeData read_protocol(TextReader& in, TextReader& places) {
-  ElectrodeData data;
-  std::string_view line;
-  while (places.line(line)) {
+/// How many numbers of a record stand before V/I. 2-D: its number and four electrodes; 3-D: each electrode
+/// has the number of its string before it. Of cR2 a 2-D record has at most nine numbers.
+std::size_t numbers_before_data(std::size_t size) {
+  return size > record_with_strings ? record_with_strings : plain_record;
+}
+
+/// Electrodes, and how records name them: [string, number], the string of 2-D records is 1.
+struct NamedPlaces {
+  std::vector<electric::Point> place;
+  std::map<std::pair<int, int>, int> labels;  ///< empty: the number is that of the line
+};
+
+/// The label of an electrode, "17" or "1 17".
+std::optional<std::pair<int, int>> label_of(std::string_view text) {
+  const auto words = entries_of(text, false);
+  std::int64_t numbers[2]{1, 0};
+  if (words.empty() || words.size() > 2) return std::nullopt;
+  for (std::size_t n = 0; n < words.size(); ++n)
+    if (!parse_integer(words[n], numbers[n + 2 - words.size()])) return std::nullopt;
+  return std::pair{static_cast<int>(numbers[0]), static_cast<int>(numbers[1])};
+}
+
+/// The names of the columns of a list of electrodes, lower case, from its first line.
+std::vector<std::string> columns_of_places(const std::vector<std::string_view>& words) {
+  double value = 0;
+  if (!words.empty() && parse_number(words[0], value))
+    return words.size() == 2 ? std::vector<std::string>{"x", "z"} : std::vector<std::string>{"x", "y", "z"};
+  std::vector<std::string> names;
+  for (const auto word : words) names.push_back(lower(word));
+  return names;
+}
+
+NamedPlaces read_places(TextReader& in) {
+  NamedPlaces places;
+  std::vector<std::string> columns;
+  for (std::string_view line; in.line(line);) {
     if (is_empty_line(line)) continue;
-    const auto row = row_of_numbers(line);
-    if (!row && data.electrodes.place.empty()) continue;  // skips names of columns
-    if (!row || row->size() < 2 || row->size() > 4)
-      places.fail(fmt::format("\"{}\" is no place", shown(line)), "Write x z or x y z of each electrode.");
-    places.expect_memory(4);
-    const bool plane = row->size() == 2;
-    data.electrodes.place.push_back({(*row)[0], plane ? 0 : (*row)[1], plane ? (*row)[1] : (*row)[2]});
+    const auto words = entries_of(line, line.find(',') != line.npos);
+    if (columns.empty()) {
+      columns = columns_of_places(words);
+      double value = 0;
+      if (!parse_number(words[0], value)) continue;
+    }
+    const auto entry = [&](const char* name) {
+      const auto at = std::find(columns.begin(), columns.end(), name) - columns.begin();
+      return static_cast<std::size_t>(at) < words.size() ? words[static_cast<std::size_t>(at)]
+                                                         : std::string_view();
+    };
+    const auto number = [&](const char* name, double without) {
+      double value = without;
+      if (!entry(name).empty() && (!parse_number(entry(name), value) || !std::isfinite(value)))
+        in.fail(fmt::format("\"{}\" is no place", shown(line)),
+                "Write x z or x y z of each electrode; or name the columns: label, x, y, z.");
+      return value;
+    };
+    in.expect_memory(4);
+    places.place.push_back({number("x", std::numeric_limits<double>::quiet_NaN()), number("y", 0),
+                            number("z", std::numeric_limits<double>::quiet_NaN())});
+    if (std::isnan(places.place.back().e))
+      in.fail(fmt::format("\"{}\" has no x", shown(line)),
+              "Write x z or x y z of each electrode; or name the columns: label, x, y, z.");
+    if (const auto label = label_of(entry("label")))
+      places.labels[*label] = static_cast<int>(places.place.size()) - 1;
   }
+  return places;
+}
+
+/// The index of an electrode; none if there is no such electrode.  string, number: as in a record
+std::optional<int> index_of_place(const NamedPlaces& places, double string, double number) {
+  constexpr double most = 1e9;  // beyond every number of an electrode, and an int
+  if (number != std::floor(number) || !(number >= 1 && number < most && string >= 1 && string < most))
+    return std::nullopt;
+  const int n = static_cast<int>(number);
+  if (places.labels.empty())
+    return static_cast<std::size_t>(n) <= places.place.size() ? std::optional(n - 1) : std::nullopt;
+  const auto found = places.labels.find({static_cast<int>(string), n});
+  return found == places.labels.end() ? std::nullopt : std::optional(found->second);
+}
+
+/// The electrodes of a record.  row: its numbers; file: name of the list of electrodes
+std::array<int, 4> electrodes_of_record(TextReader& in, const std::vector<double>& row,
+                                        const NamedPlaces& places, const std::string& file) {
+  const bool strings = numbers_before_data(row.size()) == record_with_strings;
+  std::array<int, 4> four{};
+  for (std::size_t p = 0; p < 4; ++p) {
+    const double string = strings ? row[1 + 2 * p] : 1, number = strings ? row[2 + 2 * p] : row[1 + p];
+    const auto name =
+        strings ? fmt::format("{:g} of string {:g}", number, string) : fmt::format("{:g}", number);
+    if (places.labels.empty() && string != 1)
+      in.fail(fmt::format("electrode {}: {} has no labels", name, file),
+              "Give it a column of the string and the number of each electrode: label,x,y,z.");
+    const auto found = index_of_place(places, string, number);
+    if (!found)
+      in.fail(fmt::format("there is no electrode {}", name),
+              places.labels.empty() ? fmt::format("{} has {}, counted from 1.", file, places.place.size())
+                                    : fmt::format("It is no label of {}.", file));
+    four[p] = *found;
+  }
+  return four;
+}
+
+/// One column of values of all records.
+std::vector<double> values_of_column(const std::vector<std::vector<double>>& values, std::size_t column) {
+  std::vector<double> all;
+  for (const auto& row : values) all.push_back(row[column]);
+  return all;
+}
+
+bool all_above_zero(const std::vector<double>& values) {
+  return std::all_of(values.begin(), values.end(), [](double v) { return v > 0; });
+}
+
+/// What a single column behind V/I holds.
+enum class Behind { deviation, phase, apparent_resistivity, unknown };
+
+Behind what_stands_behind(const std::vector<double>& resistance, const std::vector<double>& column) {
+  std::size_t below_zero = 0, above_data = 0;
+  for (std::size_t n = 0; n < column.size(); ++n) {
+    below_zero += column[n] < 0;
+    above_data += std::abs(column[n]) > std::abs(resistance[n]);
+  }
+  if (all_above_zero(column))
+    return 2 * above_data > column.size() ? Behind::apparent_resistivity : Behind::deviation;
+  return 2 * below_zero > column.size() ? Behind::phase : Behind::unknown;
+}
+
+/// The phases of cR2, of which a lag is negative, as a column of lags.
+ElectrodeColumn lags_of(std::vector<double> phase, std::vector<double> deviation) {
+  for (double& one : phase) one = -one;
+  if (!all_above_zero(deviation)) deviation.clear();
+  return {"phase", "mrad", std::move(phase), std::move(deviation)};
+}
+
+/// The data of records: V/I, and what stands behind it.  values: [record, column]
+void take_values(const std::vector<std::vector<double>>& values, ElectrodeData& data,
+                 std::vector<std::string>& notes) {
+  const std::size_t behind = values.front().size() - 1;
+  auto resistance = values_of_column(values, 0);
+  std::vector<double> deviation;
+  std::optional<ElectrodeColumn> phase;
+  if (behind == 1) {
+    auto column = values_of_column(values, 1);
+    const auto what = what_stands_behind(resistance, column);
+    if (what == Behind::deviation) {
+      deviation = std::move(column);
+      notes.emplace_back("the column behind V/I is taken for its standard deviation, as R2 has it");
+    } else if (what == Behind::phase) {
+      phase = lags_of(std::move(column), {});
+    } else {
+      notes.emplace_back(what == Behind::apparent_resistivity
+                             ? "the column behind V/I is above V/I, so it is no standard deviation, and not "
+                               "read: R2_forward.dat has apparent resistivities there"
+                             : "the column behind V/I is not above zero everywhere, and not read");
+    }
+  } else if (behind == 2) {
+    phase = lags_of(values_of_column(values, 1), {});
+    notes.emplace_back("the last column is not read: cR2_forward.dat has apparent resistivities there");
+  } else if (behind > 2) {
+    deviation = values_of_column(values, 2);
+    if (!all_above_zero(deviation)) deviation.clear();
+    phase = lags_of(values_of_column(values, 1), values_of_column(values, 3));
+    if (deviation.empty())
+      notes.emplace_back("the errors of V/I are not above zero everywhere, and not read");
+  }
+  if (phase)
+    notes.emplace_back("a column is taken for phases of cR2, mrad: negative ones are lags of the voltage");
+  data.columns.push_back({"resistance", "V/A", std::move(resistance), std::move(deviation)});
+  if (phase) data.columns.push_back(std::move(*phase));
+}
+
+}  // namespace
+
+bool begins_protocol(std::string_view head) {
+  const auto end = head.find('\n');
+  if (end == head.npos || !count_of_protocol(head.substr(0, end))) return false;
+  auto second = head.substr(end + 1);
+  const auto row = row_of_numbers(second.substr(0, second.find('\n')));
+  if (!row || row->size() < plain_record + 1 || row->size() > record_with_strings + 4 || (*row)[0] != 1)
+    return false;
+  const auto data = row->begin() + static_cast<std::ptrdiff_t>(numbers_before_data(row->size()));
+  return std::all_of(row->begin(), data, [](double v) { return v == std::floor(v) && v >= 1; });
+}
+
+ElectrodeData read_protocol(TextReader& in, TextReader& beside) {
+  ElectrodeData data;
+  const auto file = std::filesystem::path(beside.name()).filename().string();
+  auto places = read_places(beside);
+  std::string_view line;
   if (!in.line(line)) in.fail("the file is empty");
-  std::vector<double> resistance, deviation;
+  const auto count = count_of_protocol(line);
+  std::vector<std::vector<double>> values;
   while (in.line(line)) {
     if (is_empty_line(line)) continue;
     const auto row = row_of_numbers(line);
-    if (!row || row->size() < 6)
+    if (!row || row->size() < plain_record + 1)
       in.fail(fmt::format("\"{}\" is no record", shown(line)),
-              "A record is a number, four electrodes and V/I; strings of R3t are not read.");
-    std::array<int, 4> four{};
-    for (std::size_t p = 0; p < 4; ++p) {
-      const double n = (*row)[1 + p];
-      if (n != std::floor(n) || n < 1 || n > static_cast<double>(data.electrodes.place.size()))
-        in.fail(fmt::format("there is no electrode {:g}", n),
-                fmt::format("{} has {}, counted from 1.", places.name(), data.electrodes.place.size()));
-      four[p] = static_cast<int>(n) - 1;
-    }
-    in.expect_memory(16);
+              "A record is a number, four electrodes (of R3t each with its string before it) and V/I.");
+    const auto first = static_cast<std::ptrdiff_t>(numbers_before_data(row->size()));
+    in.expect_memory(24);
+    values.emplace_back(row->begin() + first, row->end());
+    if (values.back().size() != values.front().size())
+      in.fail(fmt::format("{} numbers behind the electrodes, and {} in the first record",
+                          values.back().size(), values.front().size()));
+    const auto four = electrodes_of_record(in, *row, places, file);
     data.electrodes.arrays.push_back({four[0], four[1], four[2], four[3]});
-    resistance.push_back((*row)[5]);
-    deviation.push_back(row->size() > 6 ? (*row)[6] : 0);
   }
-  if (resistance.empty()) in.fail("there are no records");
-  const auto above = [](double v) { return v > 0; };
-  if (std::all_of(deviation.begin(), deviation.end(), above)) {
-    data.note = "the column behind V/I is taken for its standard deviation, as R2 has it";
-  } else {
-    if (std::any_of(deviation.begin(), deviation.end(), [](double v) { return v != 0; }))
-      data.note = "the column behind V/I is not above zero everywhere, and not read: phases of cR2 are so";
-    deviation.clear();
-  }
+  if (values.empty()) in.fail("there are no records");
+  data.electrodes.place = std::move(places.place);
+  std::vector<std::string> notes{fmt::format("places of electrodes: {}", file)};
+  if (count && static_cast<std::size_t>(*count) != values.size())
+    notes.push_back(fmt::format("its first line counts {} records, and it has {}", *count, values.size()));
   put_on_the_ground_where_flat(data.electrodes);
-  data.columns.push_back({"resistance", "V/A", std::move(resistance), std::move(deviation)});
+  take_values(values, data, notes);
+  data.note = fmt::format("{}", fmt::join(notes, "\n"));
   return data;
 }
 
 ElectrodeData read_protocol(TextReader& in) {
-  const auto beside = std::filesystem::path(in.name()).parent_path() / "electrodes.dat";
+  const auto folder = std::filesystem::path(in.name()).parent_path();
   std::error_code status;
-  if (!std::filesystem::is_regular_file(beside, status))
-    throw InputError(in.name(), "a protocol of R2 has no places of electrodes",
-                     "Put them beside it, into electrodes.dat: x z or x y z of each electrode, one a line.");
-  auto places = TextReader::open(beside.string());
-  return read_protocol(in, places);
+  for (const char* name : {"electrodes.dat", "electrodes.csv", "elec.dat", "elec.csv"})
+    if (const auto beside = folder / name; std::filesystem::is_regular_file(beside, status)) {
+      auto places = TextReader::open(beside.string());
+      return read_protocol(in, places);
+    }
+  throw InputError(in.name(), "a protocol of R2 has no places of electrodes",
+                   "Put them beside it, into electrodes.dat (x z or x y z of each electrode, one a line), or "
+                   "into elec.csv as ResIPy has it (label,x,y,z).");
 }
 
 }  // namespace terrane::io

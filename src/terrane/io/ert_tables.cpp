@@ -37,6 +37,13 @@ std::vector<std::string_view> words_of_line(std::string_view line) {
   return words;
 }
 
+/// The words of a line, in small letters, with one blank between them.
+std::string joined_words(std::string_view line) {
+  std::string all;
+  for (const auto word : words_of_line(line)) all += (all.empty() ? "" : " ") + lower(word);
+  return all;
+}
+
 std::optional<std::vector<double>> numbers_of(std::string_view line) {
   std::vector<double> values;
   for (const auto word : words_of_line(line)) {
@@ -104,6 +111,7 @@ Shape shape_of(int kind, double n) {
   if (n < 0) return {{1 - n, nowhere, 1, 0}, 1 - n};
   return {{0, nowhere, n, n + 1}, n + 1};
 }
+bool is_array_with_pole(double kind) { return kind == double{pole_pole} || kind == double{pole_dipole}; }
 bool has_n(int kind) { return kind == dipole_dipole || kind == pole_dipole || kind == schlumberger; }
 
 class Res2dinv {
@@ -120,6 +128,7 @@ class Res2dinv {
                "Kinds of Res2dinv that are read: 1 to 7 (Wenner, pole-pole, dipole-dipole, pole-dipole, "
                "Wenner-Schlumberger) and 11, any arrays by places of electrodes.");
     if (kind_ == general) begin_general();
+    begin_remotes();
     const auto count = static_cast<std::size_t>(whole("the number of data", 1, 100'000'000));
     const auto place = whole("where x is: 0, 1 or 2", 0, 2);
     middle_ = place == 1 && kind_ != general;
@@ -168,15 +177,32 @@ class Res2dinv {
   bool says(std::string_view word) {
     const auto mark = in_.mark();
     std::string_view line;
-    if (next(line) &&
-        lower(line.substr(std::min(line.find_first_not_of(" \t"), line.size()))).starts_with(word))
-      return true;
+    if (next(line) && joined_words(line).starts_with(word)) return true;
     in_.rewind(mark);
     return false;
   }
   void begin_general() {
     sub_kind_ = whole("the kind of array within those of any places", 0, 1000);
-    if (says("type of measurement")) resistance_ = whole("the kind of measurement", 0, 1) == 1;
+    // The line "Type of measurement", which ABEM's program calls "Type of data".
+    if (says("type of ")) resistance_ = whole("the kind of measurement", 0, 1) == 1;
+  }
+  /// Reads positions of remote electrodes: C2 is B, P2 is N.
+  void begin_remotes() {
+    if (!says("remote electrodes included")) return;
+    for (const char* name : {"c2 remote", "p2 remote"}) {
+      if (!says(name)) continue;
+      std::string_view line;
+      const auto place = next(line) ? numbers_of(line) : std::nullopt;
+      if (!place || place->size() != 3)
+        in_.fail(fmt::format("no x, y and z behind the line \"{} electrode\"", name));
+      (name[0] == 'c' ? remote_b_ : remote_n_) = {(*place)[0], (*place)[1], (*place)[2]};
+    }
+    if (says("exact geometric factor")) return;
+    says("approximate geometric factor");
+    note(
+        "apparent resistivities are those of electrodes at infinity: places of remote electrodes are not "
+        "read");
+    remote_b_ = remote_n_ = std::nullopt;
   }
   void begin_polarization() {
     const auto flag = whole("0 or 1, for chargeabilities", 0, 2);
@@ -328,7 +354,17 @@ class Res2dinv {
     }
     for (auto& place : places) place.e = horizontal[place.e];
   }
+  /// Puts a remote electrode where arrays have one at infinity.
+  void put_remote(const std::optional<electric::Point>& remote, int electric::Array::*which) {
+    if (!remote) return;
+    auto& [places, arrays] = data_.electrodes;
+    for (auto& array : arrays)
+      if (array.*which == FourElectrodes::far_away) array.*which = static_cast<int>(places.size());
+    places.push_back(*remote);
+  }
   void finish() {
+    put_remote(remote_b_, &electric::Array::b);
+    put_remote(remote_n_, &electric::Array::n);
     if (!heights_)
       for (auto& place : data_.electrodes.place) place.u = nowhere;
     data_.columns.push_back({resistance_ ? "resistance" : "apparent_resistivity",
@@ -352,6 +388,7 @@ class Res2dinv {
        heights_of_lines_ = false, along_ground_ = false;
   std::string polarization_;
   std::vector<double> value_, chargeability_, error_;
+  std::optional<electric::Point> remote_b_, remote_n_;
 };
 
 /// A column of an instrument's table, found by its name; case is ignored.
@@ -375,9 +412,9 @@ bool begins_res2dinv(std::string_view head) {
   std::array<double, lines> first{};
   for (std::size_t n = 1; n < lines; ++n) {
     const auto words = words_of_line(all[n]);
-    const bool text =
-        n == 4 && first[2] == double{general} && !words.empty() && lower(words.front()) == "type";
-    if (text) return true;
+    const auto first_word = words.empty() ? std::string() : lower(words.front());
+    if (n == 4 && first[2] == double{general} && first_word == "type") return true;
+    if (n == 3 && is_array_with_pole(first[2]) && first_word == "remote") return true;
     if (words.size() != 1 || !parse_number(words.front(), first[n])) return false;
   }
   const auto is_whole = [](double x, double least, double most) {

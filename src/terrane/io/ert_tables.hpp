@@ -4,7 +4,8 @@
 //                is that of the first electrode (0) or of the middle (1), whether there are
 //                chargeabilities; then lines of data and possibly topography. Kinds 1 to 7 (Wenner α,
 //                pole-pole, dipole-dipole, Wenner β and γ, pole-dipole, Wenner-Schlumberger) and 11 (any,
-//                with the positions of electrodes) are read.
+//                with the positions of electrodes) are read. Remote electrodes of pole-pole and pole-dipole
+//                arrays are those of the file if it used their exact geometric factors
 //   Syscal       tables of Prosys: Spa.1 to Spa.4 are A, B, M, N along the line; Rho, Dev. (per cent),
 //                M (mV/V), Vp (mV), In (mA); units in heads of columns count before these
 //

@@ -233,7 +233,34 @@ const Conventions& names_in_ubc_files() {
   return own;
 }
 
+namespace {
+
+/// Throws InputError: the mesh is one of UBC's programs for sections, DCIP2D and MT2D. Such a file begins
+/// with a number of segments alone on its line, and a segment: two positions and a number of cells.
+void refuse_mesh_of_section(TextReader& in) {
+  const auto begin = in.mark();
+  std::array<std::size_t, 2> words{};
+  for (std::size_t n = 0; n < 2;) {
+    std::string_view line;
+    if (!in.line(line)) break;
+    line = line.substr(0, line.find('!'));
+    constexpr std::string_view blanks = " \t\r";
+    for (auto at = line.find_first_not_of(blanks); at != line.npos; ++words[n])
+      at = line.find_first_not_of(blanks, std::min(line.find_first_of(blanks, at), line.size()));
+    if (words[n] > 0) ++n;
+  }
+  in.rewind(begin);
+  if (words == std::array<std::size_t, 2>{1, 3})
+    in.fail(
+        "a mesh of a section, of DCIP2D or MT2D",
+        "Meshes of three dimensions are read, with three counts in the first line. For arrays along a line "
+        "leave [mesh] out: it is planned for their electrodes.");
+}
+
+}  // namespace
+
 TensorMesh read_ubc_mesh(TextReader& in) {
+  refuse_mesh_of_section(in);
   in.set_comment('!');
   std::array<std::int64_t, 3> n{};
   for (std::size_t axis = 0; axis < 3; ++axis)
