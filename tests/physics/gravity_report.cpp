@@ -133,7 +133,7 @@ TEST(AccuracyReport, KeepsItsPromisesInEveryCategoryAndForRandomShapes) {
                "(longest side over shortest) of 10.\n* **default**: `accuracy = 1e-12`, promised: 1e-12 "
                "for every shape up to an aspect of 10 000.\n* **textbook**: Nagy, Papp & Benedek (2000) "
                "in double precision, with \\(\\ln(x+r)\\) made safe for \\(x<0\\) and no other\n  change. "
-               "These columns show the accuracy of a program that takes no further measures.\n\n"
+               "The columns *textbook* show the accuracy of a program that takes no further measures.\n\n"
                "[Gravity of prisms](gravity.md) explains the formulas.\n\n",
                kernel_target().name);
   const auto heading = [&](const char* first) {

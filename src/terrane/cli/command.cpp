@@ -283,7 +283,7 @@ constexpr Verb verbs[] = {{"run", add_run},   {"invert", add_invert},  {"check",
                           {"new", add_new},   {"info", add_info},      {"convert", add_convert},
                           {"plot", add_plot}, {"devices", add_devices}};
 
-/// Reports an unknown verb and suggests the nearest one; the message of CLI11 would not.
+/// Reports an unknown verb and suggests the nearest one, which the message of CLI11 does not do.
 void check_verb(std::string_view wanted) {
   std::vector<std::string_view> names;
   for (const auto& verb : verbs) names.push_back(verb.name);

@@ -89,7 +89,8 @@ int main(int argc, char** argv) {
     {
       const auto comm = terrane::mpi_comm(MPI_COMM_WORLD);
       if (comm->size() == 1 && launched_ranks() > 1) {
-        // Each process sees only itself: each would run the whole job and write the same files.
+        // MPI gives each process only itself as a rank, so each would run the whole job and write the same
+        // files.
         terrane::cli::complain(
             fmt::format("ranks: {} were started, and {} sees one\n"
                         "         Start them with its own mpirun, or with srun --mpi=pmix.",

@@ -130,7 +130,7 @@ class Reader {
     if (line.find('=') != line.npos && slashes == line.npos) return;
     if (slashes != line.npos) {
       line = trimmed_value(line.substr(slashes + 2));
-      line.remove_prefix(first_word(line).size());  // skips the count
+      line.remove_prefix(first_word(line).size());  // skips the number of channels
     }
     for (line = trimmed_value(line); !line.empty();) {
       const auto word = first_word(line);

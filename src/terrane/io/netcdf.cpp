@@ -1153,7 +1153,7 @@ std::string netcdf_name(std::string name) {
   if (first < 0x80 && !std::isalnum(first) && first != '_') name.insert(0, 1, '_');
   if (name.size() > NC_MAX_NAME) {
     name.resize(NC_MAX_NAME);
-    // Removes the rest of a character that was cut.
+    // Removes the remaining bytes of a UTF-8 character that was cut.
     while ((static_cast<unsigned char>(name.back()) & 0xC0) == 0x80) name.pop_back();
     if (static_cast<unsigned char>(name.back()) >= 0xC0) name.pop_back();
   }

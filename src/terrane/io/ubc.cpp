@@ -126,7 +126,7 @@ Chosen choose(const Table& table, const Convention& frame, std::string_view chan
   return {values, data ? find(Role::uncertainty) : nullptr};
 }
 
-/// Names of columns of other channels than those written.
+/// Names of the columns whose channels are not among those written.
 std::vector<std::string> without(const Table& table, const Convention& frame,
                                  const std::vector<std::string_view>& written) {
   std::vector<std::string> names;

@@ -149,8 +149,7 @@ std::string job_template(std::span<const Section> sections, const std::map<std::
     }
     for (const auto& key : section.keys) {
       if (key.type == "tables" || key.type == "table")
-        continue;  // tables inside this one have headings of
-                   // their own
+        continue;  // tables inside this table have separate headings
       const auto kind = kinds.find(std::string(section.path));
       const bool is_kind = key.name == "kind" && kind != kinds.end();
       const auto own = own_example(key);

@@ -81,7 +81,7 @@ TERRANE_FN Scaled<double> scale_towards(double a, double b) {
   constexpr std::int64_t one = std::int64_t{1} << 52;
   const auto bits_a = __builtin_bit_cast(std::int64_t, a);
   const auto bits_b = __builtin_bit_cast(std::int64_t, b);
-  const std::int64_t shift = (bits_a - bits_b + one / 2) & -one;  // k · 2⁵²
+  const std::int64_t shift = (bits_a - bits_b + one / 2) & -one;  // k · 2⁵², k as above
   return {static_cast<double>(shift) * 0x1p-52, __builtin_bit_cast(double, bits_b + shift)};
 }
 

@@ -10,7 +10,8 @@ namespace {
 /// Number of cells as a function of the coordinate (core, h and g: graded.hpp). count(x): number of cells
 /// from the lower end of the core to x, negative below it; place(n): its inverse, the x with count n.
 struct Density {
-  double low, high, h, below, above;  ///< low, high: ends of the core; below, above: ln g outside it
+  double low, high, h, below, above;  ///< low, high: ends of the core; h: cell width in it; below, above: ln
+                                      ///< g, g the growth factors outside it
 
   double count(double x) const {
     const double inside = (high - low) / h;

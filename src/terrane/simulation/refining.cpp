@@ -63,7 +63,7 @@ FinerWish finer_wish(const ErrorShares& shares, double error, double accuracy, d
   FinerWish wish;
   const double of_walls = sum > 0 ? shares.walls * scale : 0;
   wish.walls = of_walls > 0.3 * accuracy;
-  // Boundaries at twice the distance are assumed to leave a quarter of their error.
+  // With boundaries at twice the distance, a quarter of the error due to boundaries is assumed to remain.
   const double left = aimed_at * accuracy - (wish.walls ? 0.25 : 1) * of_walls;
   wish.factor = factors_of(cells, std::max(left, 0.3 * accuracy));
   const auto& f = wish.factor;

@@ -64,7 +64,7 @@ struct Misfit {
   std::size_t count = 0;     ///< stations that have an observation
   double mean = 0, rms = 0;  ///< mean and root mean square of the residual, in `unit`
   std::size_t weighted = 0;  ///< stations whose observation has an uncertainty above zero
-  double chi_squared = 0;    ///< sum of (residual / uncertainty)² over these
+  double chi_squared = 0;    ///< sum of (residual / uncertainty)² over the weighted stations
 };
 
 /// What a run did.

@@ -21,7 +21,7 @@ struct JointSettings {
   double coupling = 1;  ///< λ, the weight of the cross-gradient
   double rocks = 0;     ///< μ, the weight of common rocks
   int most_rounds = 12;
-  /// The rounds end when none changes a model by more than this, relative to the model's largest value.
+  /// The rounds end when no model changes in a round by more than this fraction of its largest value.
   double tolerance = 0.02;
   std::vector<TwoRocks> of = {};  ///< the two rocks of each model; empty if μ = 0
 };

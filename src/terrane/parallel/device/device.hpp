@@ -36,7 +36,7 @@ struct Gpu {
   std::string name;  ///< "NVIDIA H200"
   DeviceMemory memory;
   int multiprocessors = 0;
-  int capability[2] = {};      ///< {9, 0}
+  int capability[2] = {};      ///< major and minor number of the compute capability: {9, 0}
   double fp64_per_second = 0;  ///< peak of multiply-adds in double precision
 };
 

@@ -8,10 +8,11 @@ namespace terrane::electric {
 
 namespace {
 
-/// The trace of the product of the four matrices, minus 2: negative for exponents below α.
+/// The trace of the product of the matrices of the four cells at an edge, minus 2: negative for exponents
+/// below α.
 double excess(const std::array<double, 4>& conductivity, double exponent) {
   const double turn = exponent * std::numbers::pi / 2, c = std::cos(turn), s = std::sin(turn);
-  std::array<double, 4> product{1, 0, 0, 1};  // row by row
+  std::array<double, 4> product{1, 0, 0, 1};  // a matrix of 2 × 2 numbers, row by row
   for (const double sigma : conductivity) {
     const auto [a, b, p, q] = product;
     product = {c * a + s / sigma * p, c * b + s / sigma * q, c * p - sigma * s * a, c * q - sigma * s * b};
@@ -48,7 +49,7 @@ double smallest_exponent(const TensorMesh& mesh, const Conductivity& conductivit
                                          sigma(cell - step[c])};
       if ((around[0] == around[1] && around[2] == around[3]) ||
           (around[0] == around[3] && around[1] == around[2]))
-        continue;  // no edge, or one on a plane face
+        continue;  // four equal values, or an edge on a plane face
       smallest = exponent_of_edge(around, smallest);
     }
   }

@@ -46,7 +46,7 @@ struct MainField {
   friend bool operator==(const MainField&, const MainField&) = default;
 };
 
-/// The direction a of the component a·B that a channel is; of b_amplitude, the length of B, there is none.
+/// The direction a of a channel that is a component a·B. Not for b_amplitude, the length of B.
 inline std::array<double, 3> direction_of(Channel channel, const MainField& field) {
   if (channel == Channel::tmi) return field.direction();
   std::array<double, 3> along{};

@@ -9,7 +9,7 @@
 
 namespace terrane::acoustic {
 
-/// The kind of a step: the equation, and M of its differences.
+/// The kind of a step: the equation, and the number of points on each side of its differences (M).
 struct Kernel {
   Equation equation = Equation::constant_density;
   Index points = 4;
@@ -34,7 +34,7 @@ struct HostKernels {
 };
 template <class T>
 struct HostKernelsOfEquation {
-  HostKernels<T> of[4];  ///< M = 2, 4, 6, 8
+  HostKernels<T> of[4];  ///< kernels with M = 2, 4, 6, 8 points on each side
 };
 template <class T>
 struct HostKernelsOfNumber {

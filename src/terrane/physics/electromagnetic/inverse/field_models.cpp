@@ -145,8 +145,8 @@ FieldRanks::FieldRanks(Comm& comm, const Problem& problem, const std::vector<std
       device_(device_for_ranks(device, comm)),
       threads_(threads),
       workers_(workers && workers->serves() ? std::move(workers) : nullptr) {
-  Packet packet;  // the packet is made before other ranks are called: they would wait if rank 0 had no memory
-                  // for it
+  Packet packet;  // made before other ranks are called: if rank 0 had no memory for the packet, they would
+                  // wait for ever
   packet.put(std::string(fields_service));
   packet.put(reinterpret_cast<std::uint64_t>(this));  // the number by which workers recognise this object
   packet.put(true);

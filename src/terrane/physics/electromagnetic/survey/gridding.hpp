@@ -36,7 +36,8 @@ struct GridRequest {
   std::vector<Vector3> sources = {}, receivers = {};
   std::vector<std::array<Vector3, 2>> parts = {};  ///< straight segments of wires, from corner to corner
   std::vector<bool> upright = {};  ///< for each source whether some of its current flows up or down
-  /// true: `sources` are the receivers, and cell heights are those of `finer`.
+  /// Whether waves come from above: then `sources` holds the receivers, and `finer` gives the heights of
+  /// cells.
   bool plane_waves = false;
   std::vector<double> heights = {};  ///< heights at which conductivity changes, m
   /// Cell widths that the earth needs along east, north, up, and faces that it needs along east and north;

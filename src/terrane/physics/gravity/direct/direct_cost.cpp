@@ -14,9 +14,10 @@ constexpr double seconds_to_sort = 25e-9;  // seconds to sort a point, for each 
 constexpr double share_of_gpu = 0.8;       // fraction of a GPU's double precision rate that kernels reach
 
 struct PairCost {
-  double operations;  ///< operations per pack: the stations that fit into one SIMD register
-  bool near;          ///< whether the tiles are too near for one multipole order for all their pairs
-  bool by_itself;     ///< whether the pair is computed alone, in extended precision
+  double operations;  ///< operations for one prism and a pack: the stations that fit into one SIMD register
+  bool near;  ///< whether the two tiles of the pair are too near for one multipole order for all pairs of
+              ///< these tiles
+  bool by_itself;  ///< whether the pair is computed alone, in extended precision
 };
 
 /// Cost of one prism at one station, with the formula that kernels.hpp chooses.  r, h: distance from the
@@ -47,8 +48,8 @@ DirectCost direct_cost(const Prisms& prisms, const Stations& stations, ChannelSe
   const double lanes = kernel_target().kernels[0].lanes;
   const std::size_t prism_sample = std::min<std::size_t>(m, 1021),
                     station_sample = std::min<std::size_t>(n, 61);
-  // A kernel chooses one formula for a pack of stations, or for two whole tiles: the one that the nearest
-  // pair needs.
+  // A kernel chooses one formula for a pack of stations, or for two whole tiles: the formula that the pair
+  // with the smallest distance needs.
   double diagonal = 0;
   for (const auto& axis : {stations.easting, stations.northing, stations.up}) {
     const auto [least, most] = std::minmax_element(axis.begin(), axis.end());

@@ -41,7 +41,7 @@ double collecting(int p, int added, int lanes) {
          2.0 * (p + 1) * (p + 1);
 }
 /// Operations of one thread per translation: the threads of a group share the complex multiply-adds, and not
-/// all of them are busy.
+/// all threads are busy all the time.
 double collecting_on_device(int p, int added) {
   return 0.15 * translation_terms(p, added) + 6.0 * (p + added + 1) * (p + added + 1);
 }
@@ -57,7 +57,8 @@ std::size_t leaf_of(std::size_t prisms, std::size_t stations) {
 int highest_order(double accuracy) {
   return std::clamp(static_cast<int>(std::lround(8 - 2 * std::log10(accuracy))), 4, most_order);
 }
-/// The highest order on devices: lower, because they compute pairs faster in comparison with translations.
+/// The highest order on devices, lower than on CPUs, because devices compute pairs faster in comparison with
+/// translations.
 int highest_device_order(double accuracy) {
   return std::clamp(static_cast<int>(std::lround(6 - 1.7 * std::log10(accuracy))), 4, most_order);
 }

@@ -45,7 +45,7 @@ struct DevicePlace {
 
 struct DeviceBox {
   DevicePlace place;
-  std::uint64_t first, last;  ///< range of its clusters in the list
+  std::uint64_t first, last;  ///< the clusters of this box are entries first .. last − 1 of the list
   std::uint32_t parent;       ///< index of the parent, or no_box
   int degree, parent_degree;  ///< degrees of the local expansions of the box and of its parent; −1: none
 };
@@ -186,7 +186,7 @@ struct Translate {
 
   View<const DeviceBox> boxes;
   View<const DevicePlace> clusters;
-  View<const std::uint32_t> expansion;  ///< [clusters] index of its expansion
+  View<const std::uint32_t> expansion;  ///< [clusters] index of the cluster's expansion
   View<const TranslatedCluster> list;
   View<const ComplexNumber> multipoles;  ///< [expansions][harmonic_count(order)]
   int order, added;
@@ -597,7 +597,7 @@ class FmmOnDevice final : public DeviceSummation {
   int degrees_;
   DeviceExpansions expansions_;
   Buffer<DevicePlace> clusters_;
-  Buffer<std::uint32_t> expansion_;  // [clusters] index of its expansion
+  Buffer<std::uint32_t> expansion_;  // [clusters] index of the cluster's expansion
   std::size_t groups_at_once_ = 1;
   Listed listed_;
   std::vector<std::uint32_t> leaf_cells_;  // cell of each group listed

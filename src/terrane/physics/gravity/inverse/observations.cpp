@@ -27,7 +27,7 @@ void expect_data(const std::vector<ObservedColumn>& observed, const Survey& surv
     if (!known.empty()) meaning += " " + known + ": set simulation.frame.";
   }
   const auto& usual = frame.channels.size() > 3 ? frame.channels[3] : frame.channels.front();
-  std::string turned;  // a hint at the same channel with the other sign, in which gravimeters measure
+  std::string turned;  // a text about the same channel with the opposite sign, which is that of gravimeters
   for (const auto& other : kind.conventions.all)
     if (const auto* there_too = other.of_channel(usual.channel);
         turned.empty() && there_too != nullptr && there_too->sign != usual.sign)

@@ -131,7 +131,8 @@ struct PlaceDensities {
   std::size_t width, reals;
   View<double> arrays;  ///< [layer]
   TERRANE_FN void operator()(std::size_t n) const {
-    // For a layer below the first, the unsigned difference is a large number.
+    // If the prism lies in a layer below the first, the unsigned difference is a large number, so the prism
+    // is skipped.
     const std::uint32_t layer = place[n] / plane - first;
     if (layer >= layers) return;
     const std::uint32_t cell = place[n] % plane;

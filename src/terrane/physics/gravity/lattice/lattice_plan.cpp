@@ -383,7 +383,7 @@ void LatticePlan::sum(Convolver& convolver, std::span<const double> density, std
         auto& out = sums.values.emplace_back(group.station.size());
         if (computed_.contains(channel)) {
           convolver.values(channel, out);
-        } else {  // the list has Γee, Γnn and Γuu in this order
+        } else {  // the list of channels has Γee, Γnn and Γuu in this order
           for (std::size_t s = 0; s < out.size(); ++s) out[s] = -sums.values[0][s] - sums.values[1][s];
         }
       }

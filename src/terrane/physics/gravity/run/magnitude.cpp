@@ -33,7 +33,8 @@ constexpr double truncations_that_cancel = 1e3;
 constexpr double seconds_per_pair = 8e-9, seconds_per_prism = 100e-9, seconds_per_station = 3e-6;
 // Least time that a run spends on estimates of magnitudes.
 constexpr double least_seconds_of_magnitudes = 1e-4;
-// Fewest stations of a sample, most prisms that a sampled one represents, most prisms of an octree's leaf.
+// The least number of stations in a sample; the largest number of prisms that a sampled prism represents; the
+// largest number of prisms in a leaf of the octree.
 constexpr std::size_t few_stations = 32, most_stood_for = 64, leaf = 32;
 constexpr double gradient_of_a_point = 2.449489742783178;  // √6: for a point mass m, ‖Γ‖ = √6 m/r³ (G = 1)
 

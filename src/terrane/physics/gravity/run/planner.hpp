@@ -49,7 +49,7 @@ MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters
 /// Cancelled.
 std::shared_ptr<Summation> summation(const Problem& problem, Progress& progress);
 
-/// "cpu (avx512, 16 threads)", "NVIDIA H200 (cuda:0)".
+/// The device in words, such as "cpu (avx512, 16 threads)" or "NVIDIA H200 (cuda:0)".
 std::string describe(Device device, int threads);
 
 }  // namespace terrane::gravity

@@ -58,9 +58,9 @@ class CellFmm {
     LocalPlace place;
     std::uint32_t first, count, child, children;
     int order = -1;           ///< order of the cluster's expansion; −1: none is used
-    bool moves = false;       ///< true: its expansion is computed from those of its children
-    std::size_t numbers = 0;  ///< index of its first coefficient in an array of all
-    /// Ranges in by_cluster_ and in gathered_.
+    bool moves = false;       ///< whether the cluster's expansion is computed from those of its children
+    std::size_t numbers = 0;  ///< index of the cluster's first coefficient in an array of all
+    /// The cluster's ranges in by_cluster_ and in gathered_.
     std::size_t first_box = 0, last_box = 0, first_gathered = 0, last_gathered = 0;
   };
   struct Box {
@@ -68,7 +68,7 @@ class CellFmm {
     double radius;
     std::uint32_t tile, child, children, parent;
     int degree = -1;          ///< degree of the box's local expansion; −1: it has none
-    std::size_t numbers = 0;  ///< index of its first coefficient in an array of all
+    std::size_t numbers = 0;  ///< index of the box's first coefficient in an array of all
     std::size_t first_source = 0, last_source = 0;  ///< range of the box's interactions in by_box_
   };
   /// An interaction of a cluster and a box, in one of two lists.

@@ -32,7 +32,8 @@ Correction diagonal(int axis, const std::array<double, 8>& rho, double tolerance
   }
   if (most - least > tolerance) return {true, true, 0};
   if (std::max(std::fabs(most), std::fabs(least)) <= tolerance) return {};
-  // On the side with density s the value is the mean of both sides minus 2πG (s − other).
+  // On the side of a face with density s the component is the mean of both sides minus 2πG (s − density of
+  // the other side).
   const double into_upper = -2 * pi * (upper - lower);
   const bool upper_is_outside = std::fabs(upper) < std::fabs(lower);
   switch (policy) {

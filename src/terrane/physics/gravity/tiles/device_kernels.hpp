@@ -70,7 +70,7 @@ struct DeviceEarth {
   /// on the H200 a multiply-add that reads three registers takes three cycles, one that reads two takes two.
   std::uint32_t common_shape;  ///< index of the shape; the number of shapes if none is common
   TileCoefficients<Real> common;
-  View<const MultipoleTables> tables;  ///< one element
+  View<const MultipoleTables> tables;  ///< one element: all tables
   Switching switching;
   double least_gap;  ///< least distance at which a tile may be computed by multipoles, as a multiple of the
                      ///< diagonal of its box; at less, differences of coordinates in float lose digits
@@ -84,7 +84,7 @@ struct StationBox {
 struct DeviceStations {
   View<const double> at[3];  ///< m
   View<const StationBox> boxes;
-  std::size_t count;  ///< number of stations, without the copies
+  std::size_t count;  ///< number of stations, without the copies that fill the last group
 };
 
 /// Which tiles a group of stations interacts with, cut into chunks of tiles. Each group of threads computes

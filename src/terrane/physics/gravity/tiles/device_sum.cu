@@ -18,7 +18,8 @@ namespace terrane::gravity {
 
 namespace {
 
-/// Numbers per group of stations for which arrays are allocated first; arrays grow if there are more.
+/// The numbers of near tiles and of pieces per group of stations for which arrays are allocated at first;
+/// arrays grow if there are more.
 constexpr std::size_t near_tiles_expected = 16, near_pieces_expected = near_tiles_expected / tiles_per_piece;
 
 /// Counts the near tiles of each group of stations, chunk by chunk; or lists them, after the counts have been

@@ -18,7 +18,7 @@ struct ToHarmonics {
   View<const DeviceExpansions::Given> which;
   /// [which][coefficient_count(order)] coefficients, each in the units of its expansion's scale.
   View<const double> cartesian;
-  View<const CartesianToHarmonic> table;  ///< one element
+  View<const CartesianToHarmonic> table;  ///< one element: the table
   int order;
   View<ComplexNumber> harmonics;  ///< [expansions][harmonic_count(order)], all in the unit of the result
   TERRANE_FN void operator()(std::size_t i) const {

@@ -29,7 +29,7 @@ struct CartesianToHarmonic {
   double k[most_degree + 1][most_degree + 1][most_degree + 1] = {};  // [a + b][a][j]
 
   explicit CartesianToHarmonic(int order) {
-    // (∂₊ + ∂₋)^a (∂₊ − ∂₋)^b / 2^n, from degree n − 1 by one more factor (∂₊ ± ∂₋) / 2
+    // (∂₊ + ∂₋)^a (∂₊ − ∂₋)^b / 2^n, computed from degree n − 1 by one more factor (∂₊ ± ∂₋) / 2
     k[0][0][0] = 1;
     for (int n = 1; n <= order; ++n)
       for (int a = 0; a <= n; ++a) {

@@ -30,7 +30,7 @@ constexpr std::uint32_t near_chunks = 8;
 
 struct DeviceCluster {
   double centre[3];         ///< m
-  std::uint32_t expansion;  ///< index of its expansion, if it has one
+  std::uint32_t expansion;  ///< index of the cluster's expansion, if it has one
 };
 
 struct FarCluster {
