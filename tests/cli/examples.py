@@ -140,6 +140,21 @@ class Examples(ExampleTest):
         self.assertGreater(off["susceptibility"], 1.8 * off["magnetization"])
         self.assertLess(min(rows["susceptibility"]), -0.5 * max(rows["susceptibility"]))
 
+    def test_AWellTellsBodiesApartInDepth(self):
+        """The mean density in the lower body is that of the gap above it or less, unless stations in a well see both."""
+        promised = {row["data"]: row for row in csv.DictReader(open(EXAMPLES / "41_well/expected.csv", encoding="utf-8"))}
+        layers = {"upper": (-200, 100, -150, -100), "gap": (-50, 100, -350, -150), "lower": (-50, 250, -450, -350)}
+        for name, words in (("ground and well", ()), ("ground", ("--set", 'inversion.leave_out=["170-199"]'))):
+            self.terrane("invert", EXAMPLES / "41_well/job.toml", "--output", self.folder / "output", *words)
+            rows = self.rows(self.folder / "output/well.csv")
+            cells = list(zip(*(rows[side] for side in SIDES), rows["density"]))
+            for layer, (west, east, bottom, top) in layers.items():
+                inside = [density for w, e, s, n, b, t, density in cells
+                          if w >= west and e <= east and s >= -150 and n <= 150 and b >= bottom and t <= top]
+                self.assertAlmostEqual(sum(inside) / len(inside), float(promised[name][layer]), delta=2, msg=f"{name}: {layer}")
+        self.assertGreater(float(promised["ground and well"]["lower"]), 2 * float(promised["ground and well"]["gap"]))
+        self.assertLess(float(promised["ground"]["lower"]), float(promised["ground"]["gap"]))
+
     def test_OnePrismAgreesWithFiftyDigits(self):
         self.run_example("01_one_prism")
         self.compare("01_one_prism", "one_prism.csv", 1e-14)
