@@ -302,5 +302,19 @@ TEST(Description, KnowsItsGroundItsRockAndItsExtent) {
   EXPECT_THAT(message([&] { paint(uneven(), earth); }), HasSubstr("the grid has gaps"));
 }
 
+// More cells than one thread takes at a time.
+TEST(Description, OfManyCellsHasAirAboveItsGroundInEachOfThem) {
+  const TensorMesh mesh(even(0, 700, 70), even(0, 600, 60), even(-100, 10, 55));
+  auto earth = of({{Layer{-1e4, 1e4}, {{"density", 2000}}, ""}});
+  earth.topography = tilted(-60, 0.1);
+  const auto density = paint(mesh, earth).dense("density");
+  for (std::size_t n = 0; n < mesh.size(); ++n) {
+    const auto box = mesh.prism(n);
+    const bool air =
+        (box.bottom + box.top) / 2 >= earth.ground((box.west + box.east) / 2, (box.south + box.north) / 2);
+    ASSERT_EQ(density[n], air ? 0 : 2000) << n;
+  }
+}
+
 }  // namespace
 }  // namespace terrane

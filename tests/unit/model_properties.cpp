@@ -121,5 +121,16 @@ TEST(Laws, KeepWhatIsGivenAndCountWhatLiesOutside) {
               ElementsAre(9, 1));
 }
 
+TEST(Laws, WithValuesThatMayNotBeNameTheFirst) {
+  std::vector<double> velocities(300'000, 3000);
+  velocities[200'000] = 1e30;
+  velocities[299'999] = 1e40;
+  auto model = from_dense(TensorMesh::regular({0, 3000, 0, 1000, -100, 0}, {300, 100, 10}),
+                          {{"velocity_p", velocities}});
+  auto law = law_from_text("density from velocity_p by gardner");
+  law.formula_of = [](double v, const LawParameters&) { return v > 1e20 ? INFINITY : v; };
+  EXPECT_THAT(message([&] { apply(law, model); }), HasSubstr("velocity_p 1e+30"));
+}
+
 }  // namespace
 }  // namespace terrane

@@ -6,6 +6,9 @@
 #include <cmath>
 #include <limits>
 
+#include "terrane/parallel/threads/filled.hpp"
+#include "terrane/parallel/threads/search.hpp"
+
 namespace terrane {
 
 std::vector<Conducts> conducts_along(std::string_view axis) {
@@ -36,9 +39,11 @@ std::vector<double> conductivity_along(const EarthModel& model, std::string_view
   for (const auto& source : conducts_along(axis)) {
     if (!model.has(source.property)) continue;
     const auto given = model.dense(source.property);
-    if (values.empty()) values.assign(given.size(), std::numeric_limits<double>::quiet_NaN());
-    for (std::size_t cell = 0; cell < values.size(); ++cell)
-      if (std::isnan(values[cell])) values[cell] = source.conductivity(given[cell]);
+    if (values.empty()) values = filled(given.size(), std::numeric_limits<double>::quiet_NaN());
+    for_each_stretch(values.size(), 0, [&](std::size_t first, std::size_t last) {
+      for (auto cell = first; cell < last; ++cell)
+        if (std::isnan(values[cell])) values[cell] = source.conductivity(given[cell]);
+    });
   }
   return values;
 }

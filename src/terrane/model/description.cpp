@@ -12,6 +12,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/model/conductivity.hpp"
+#include "terrane/parallel/threads/filled.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 
 namespace terrane {
@@ -133,8 +134,10 @@ class Lines {
     for (const auto& body : earth.bodies) bounds_.push_back(bounds(body.shape));
     if (!earth.cells) return;
     const auto& cells = std::get<MeshCells>(earth.cells->geometry);
-    held_.assign(cells.mesh.size(), Kinds::no_cell);
-    for (std::size_t n = 0; n < cells.cell.size(); ++n) held_[cells.cell[n]] = n;
+    held_ = filled_by_threads(cells.mesh.size(), Kinds::no_cell, 0);
+    for_each_stretch(cells.cell.size(), 0, [&](std::size_t first, std::size_t last) {
+      for (std::size_t n = first; n < last; ++n) held_[cells.cell[n]] = n;
+    });
   }
 
   /// The bodies whose bounding boxes overlap a column of cells.
@@ -203,7 +206,7 @@ class Lines {
   const Description& earth_;
   bool above_ground_;
   std::vector<Prism> bounds_;
-  std::vector<std::uint64_t> held_;  // for each cell of the mesh, its index among the stored cells
+  UnsetList<std::uint64_t> held_;  // for each cell of the mesh, its index among the stored cells
 };
 
 // --- parts of cells
@@ -607,7 +610,7 @@ void complete_axes(EarthModel& cells) {
     const auto all = conductivity_along(cells, axis);
     if (all.empty()) return;
     std::vector<double> own;
-    for (const auto cell : held) own.push_back(all[cell]);
+    for (std::size_t n = 0; n < held.size(); ++n) own.push_back(all[held[n]]);
     const auto name = conducts_along(axis).front().property;
     const auto there = std::find_if(cells.properties.begin(), cells.properties.end(),
                                     [&](const Property& p) { return p.name == name; });
@@ -681,19 +684,25 @@ EarthModel paint(const TensorMesh& mesh, const Description& earth, PaintReport* 
     double air = property_kind(property.name).absent;
     for (const auto& value : earth.air)
       if (value.property == property.name) air = value.value;
-    for (std::size_t n = 0; n < above.size(); ++n)
-      if (above[n]) property.values[n] = air;
+    for_each_stretch(above.size(), 0, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t n = begin; n < end; ++n)
+        if (above[n]) property.values[n] = air;
+    });
   }
   return model;
 }
 
 std::vector<bool> above_ground(const EarthModel& model, const Ground& ground) {
-  const auto& [mesh, cell] = std::get<MeshCells>(model.geometry);
-  std::vector<bool> above(cell.size());
-  for (std::size_t n = 0; n < cell.size(); ++n) {
-    const auto box = mesh.prism(cell[n]);
-    above[n] = (box.bottom + box.top) / 2 >= ground((box.west + box.east) / 2, (box.south + box.north) / 2);
-  }
+  const auto& mesh = std::get<MeshCells>(model.geometry).mesh;
+  const auto& cells = std::get<MeshCells>(model.geometry).cell;
+  std::vector<bool> above(cells.size());
+  static_assert(stretch_length % 64 == 0);  // so that no two threads write bits of one word
+  for_each_stretch(cells.size(), 0, [&](std::size_t first, std::size_t last) {
+    for (std::size_t n = first; n < last; ++n) {
+      const auto box = mesh.prism(cells[n]);
+      above[n] = (box.bottom + box.top) / 2 >= ground((box.west + box.east) / 2, (box.south + box.north) / 2);
+    }
+  });
   return above;
 }
 
@@ -717,7 +726,7 @@ class CellAverages {
     for (std::size_t j = 0; j < mesh.n_north(); ++j)
       north_.push_back(parts_between(mesh.northing()[j], mesh.northing()[j + 1], options.parts, edges[1]));
     for (const auto& name : columns_.names)
-      values.push_back({name, std::vector<double>(mesh.size(), property_kind(name).absent)});
+      values.push_back({name, filled(mesh.size(), property_kind(name).absent)});
   }
 
   void compute() {
@@ -817,7 +826,7 @@ EarthModel average(const TensorMesh& mesh, const Description& described, const A
   CellAverages averages(mesh, earth, options);
   averages.compute();
   if (report) report->cells = std::move(averages.held);
-  return from_dense(mesh, averages.values);
+  return from_dense(mesh, std::move(averages.values));
 }
 
 }  // namespace terrane

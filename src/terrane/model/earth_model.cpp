@@ -61,10 +61,6 @@ std::vector<double> EarthModel::dense(std::string_view name) const {
 
 namespace {
 
-bool allows(const PropertyKind& kind, double value) {
-  return std::isfinite(value) && kind.least <= value && value <= kind.most;
-}
-
 /// Throws the error of check_value for a value, naming the cell.
 void blame_cell(const PropertyKind& kind, double value, std::size_t cell) {
   try {

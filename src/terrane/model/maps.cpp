@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <limits>
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/number.hpp"
 #include "terrane/base/text.hpp"
+#include "terrane/parallel/threads/filled.hpp"
+#include "terrane/parallel/threads/search.hpp"
 
 namespace terrane {
 
@@ -169,23 +172,33 @@ Law law_from_text(std::string_view text, const std::string& where) {
 }
 
 std::size_t apply(const Law& law, EarthModel& model, const std::vector<bool>& except) {
-  const auto from = model.property(law.from);
+  model.property(law.from);  // throws if there is none
   const auto& kind = property_kind(law.to);
   if (!model.has(law.to))
-    model.properties.push_back({std::string(law.to), std::vector<double>(model.size(), kind.absent)});
-  auto& to = std::find_if(model.properties.begin(), model.properties.end(), [&](const Property& p) {
-               return p.name == law.to;
-             })->values;
-  std::size_t outside = 0;
-  for (std::size_t n = 0; n < from.size(); ++n) {
-    if (!except.empty() && except[n]) continue;
-    const bool free = to[n] == kind.absent || std::isnan(to[n]);
-    if (!free || std::isnan(from[n])) continue;
-    outside += from[n] < law.least || from[n] > law.most;
-    const double value = law.value(from[n]);
-    check_value(kind, value, fmt::format("model.maps: {}: {} {}", name_of(law), law.from, from[n]));
-    to[n] = value;
-  }
+    model.properties.push_back({std::string(law.to), filled(model.size(), kind.absent)});
+  const auto& from = model.property(law.from);
+  auto& to = std::ranges::find(model.properties, law.to, &Property::name)->values;
+  std::atomic<std::size_t> outside{0}, refused{from.size()};  // refused: the lowest index of a refused value
+  for_each_stretch(from.size(), 0, [&](std::size_t first, std::size_t last) {
+    std::size_t own = 0;
+    for (std::size_t n = first; n < last; ++n) {
+      if (!except.empty() && except[n]) continue;
+      const bool free = to[n] == kind.absent || std::isnan(to[n]);
+      if (!free || std::isnan(from[n])) continue;
+      own += from[n] < law.least || from[n] > law.most;
+      const double value = law.value(from[n]);
+      if (!allows(kind, value)) {
+        for (auto known = refused.load(); n < known && !refused.compare_exchange_weak(known, n);) {
+        }
+        return;
+      }
+      to[n] = value;
+    }
+    outside += own;
+  });
+  if (const auto n = refused.load(); n < from.size())
+    check_value(kind, law.value(from[n]),
+                fmt::format("model.maps: {}: {} {}", name_of(law), law.from, from[n]));
   return outside;
 }
 

@@ -107,16 +107,20 @@ const PropertyKind& property_kind(std::string_view name, const std::string& wher
                    "Allowed: " + joined(names) + ".");
 }
 
+bool allows(const PropertyKind& kind, double value) {
+  return std::isfinite(value) && kind.least <= value && value <= kind.most;
+}
+
 void check_value(const PropertyKind& kind, double value, const std::string& where) {
+  if (allows(kind, value)) return;
   const auto si = si_unit(kind.quantity);
   const auto unit = si == "1" ? std::string{} : fmt::format(" {}", si);
   if (!std::isfinite(value))
     throw InputError(where, fmt::format("the {} is {}", kind.name, value), "Give a finite number.");
-  if (value < kind.least || value > kind.most)
-    throw InputError(where, fmt::format("the {} is {}{}", kind.name, value, unit),
-                     std::isinf(kind.most)
-                         ? fmt::format("It must be {}{} or more.", kind.least, unit)
-                         : fmt::format("It must lie between {} and {}{}.", kind.least, kind.most, unit));
+  throw InputError(where, fmt::format("the {} is {}{}", kind.name, value, unit),
+                   std::isinf(kind.most)
+                       ? fmt::format("It must be {}{} or more.", kind.least, unit)
+                       : fmt::format("It must lie between {} and {}{}.", kind.least, kind.most, unit));
 }
 
 }  // namespace terrane

@@ -28,6 +28,9 @@ const PropertyKind* find_property(std::string_view name);
 /// one.
 const PropertyKind& property_kind(std::string_view name, const std::string& where = "model");
 
+/// Whether `value` is finite and within the property's range.
+bool allows(const PropertyKind& kind, double value);
+
 /// Throws InputError with the location `where` if `value` is not finite or outside the property's range.
 void check_value(const PropertyKind& kind, double value, const std::string& where);
 
