@@ -10,6 +10,7 @@
 #include "support/files.hpp"
 #include "terrane/job/config.hpp"
 #include "terrane/physics/elastic/medium/attenuation.hpp"
+#include "terrane/physics/elastic/medium/media.hpp"
 #include "terrane/physics/elastic/mesh/chunk.hpp"
 #include "terrane/physics/elastic/mesh/variation.hpp"
 #include "terrane/physics/elastic/simulation.hpp"
@@ -32,6 +33,21 @@ Mesh three_media() {
   for (std::size_t n = 0; n < mesh.size(); ++n) mesh.medium[n] = n >= 24 ? 2 : n % 2;
   test::shake(mesh, 12, [](const Vector& x) { return x[0] < 150; });
   return mesh;
+}
+
+TEST(MediaOfCells, HaveOneQualityOfEachWave) {
+  const double none = std::nan("");
+  const auto of = [&](double p, double s, double kappa, double mu) {
+    return medium_of({4000, 2000, 2500, p, s, kappa, mu, none, none, none, none, none}, "here");
+  };
+  // 1/Q_P = (1 - 4/3 b)/Q_κ + 4/3 b/Q_μ with b = 1/4
+  EXPECT_EQ(of(none, 50, none, 50).quality_mu, 50);
+  EXPECT_NEAR(of(75, 50, 100, none).quality_kappa, 100, 1e-12);
+  EXPECT_THAT(message([&] { of(none, 50, none, 60); }),
+              testing::AllOf(HasSubstr("here: quality_mu is 60, and by quality_s it is 50"),
+                             HasSubstr("keep quality_p and quality_s")));
+  EXPECT_THAT(message([&] { of(75, 50, 200, none); }),
+              HasSubstr("quality_kappa is 200, and by quality_p it is 100"));
 }
 
 TEST(VaryingRock, WithOneValueAtAllPointsHasTheForcesOfEvenRock) {

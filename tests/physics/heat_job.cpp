@@ -100,6 +100,26 @@ TEST(HeatFromJob, RockProducesHeatAndHoldsWhatItsMassHolds) {
       AllOf(HasSubstr("model: specific_heat is per mass"), HasSubstr("heat_capacity, which is per volume")));
 }
 
+TEST(HeatFromJob, ABodyCountsThatStatesItsHeatCapacityInOtherWords) {
+  for (const auto* transfer : {"centre", "average"}) {
+    const auto p = problem_of(fmt::format(R"(
+    [model]
+    transfer = "{}"
+    [model.background]
+    density = 2700
+    heat_capacity = 2.5e6
+    [[model.body]]
+    kind = "box"
+    box = [1, 3, 0, 1, -1, 0]
+    specific_heat = 800)",
+                                          transfer));
+    EXPECT_THAT(p.capacity, ElementsAre(2.5e6, 2.16e6, 2.16e6, 2.5e6)) << transfer;
+  }
+  EXPECT_THAT(message([] { problem_of("[model.background]\nspecific_heat = 800\nheat_capacity = 2e6"); }),
+              AllOf(HasSubstr("model.background.heat_capacity: specific_heat is given, too"),
+                    HasSubstr("Keep one of the two")));
+}
+
 TEST(HeatFromJob, RefusesWhatIsNoMeshAndRockThatCannotBe) {
   EXPECT_THAT(message([] { problem_of("[model.background]\nthermal_conductivity = -1"); }),
               AllOf(HasSubstr("model.background.thermal_conductivity"), HasSubstr("a value above zero")));

@@ -14,6 +14,7 @@
 namespace terrane {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 using testing_support::message;
@@ -134,6 +135,22 @@ TEST(EarthOfAJob, SaysWhatCannotBe) {
   EXPECT_THAT(message([] { earth_of(of_a_basin, {}); }), HasSubstr("A job needs a table [mesh]"));
   EXPECT_THAT(message([] { earth_of("[mesh]\nkind = \"planned\"\n" + std::string(of_a_basin), {}); }),
               HasSubstr("this physics plans no mesh"));
+}
+
+TEST(EarthOfAJob, RefusesToAddConductivitiesToResistivities) {
+  const std::string text = R"(
+    mesh = {box = [0, 20, 0, 10, -10, 0], shape = [2, 1, 1]}
+    [model]
+    overlap = "add"
+    [model.background]
+    conductivity = 0.1
+    [[model.body]]
+    kind = "box"
+    box = [0, 10, 0, 10, -10, 0]
+    resistivity = 100)";
+  EXPECT_THAT(message([&] { earth_of(text); }),
+              AllOf(HasSubstr("model.overlap: values add, and the model gives conductivity and resistivity"),
+                    HasSubstr("replace")));
 }
 
 TEST(EarthOfAJob, OnSeveralPlannedMeshesReadsItsFilesOnce) {

@@ -286,6 +286,34 @@ TEST(Description, RockPaintedOverOneThatConductsByDirectionRulesAlongAllAxes) {
   EXPECT_EQ(alike.properties(), std::vector<std::string>{"resistivity"});
 }
 
+TEST(Description, TheBodyPaintedLastCountsInWhateverWordsItStatesAProperty) {
+  const Box west{0, 50, 0, 100, -100, 0};
+  const TensorMesh halves({0, 50, 100}, {0, 100}, {-100, 0}), mixed({25, 75}, {0, 100}, {-100, 0});
+  const auto of_two = [&](std::vector<PropertyValue> all, std::vector<PropertyValue> body) {
+    auto earth = of({{west, std::move(body), ""}});
+    earth.background = std::move(all);
+    complete_axes(earth);
+    return earth;
+  };
+  const auto of_conductor = of_two({{"resistivity", 100}}, {{"conductivity", 0.1}});
+  const auto of_resistor = of_two({{"conductivity", 0.1}}, {{"resistivity", 100}});
+  for (const auto& mesh : {halves, mixed}) {
+    const auto same = of_two({{"conductivity", 0.1}}, {{"conductivity", 0.01}});
+    EXPECT_EQ(conductivity_along(average(mesh, of_resistor), ""),
+              conductivity_along(average(mesh, same), ""));
+  }
+  EXPECT_EQ(conductivity_along(paint(halves, of_conductor), "up"), (std::vector<double>{0.1, 0.01}));
+  EXPECT_EQ(conductivity_along(paint(halves, of_resistor), "up"), (std::vector<double>{0.01, 0.1}));
+  auto under_air = of_two({{"conductivity", 0.1}}, {{"conductivity", 0.01}}), in_other_words = under_air;
+  under_air.topography = in_other_words.topography = -40.0;
+  under_air.air = {{"conductivity", 1 / 1e8}}, in_other_words.air = {{"resistivity", 1e8}};
+  EXPECT_EQ(conductivity_along(average(mixed, in_other_words), ""),
+            conductivity_along(average(mixed, under_air), ""));
+  const auto by_axis = of_two({{"resistivity_up", 20}, {"conductivity", 0.1}}, {{"resistivity", 100}});
+  EXPECT_EQ(conductivity_along(paint(halves, by_axis), "up"), (std::vector<double>{0.01, 0.05}));
+  EXPECT_EQ(conductivity_along(average(halves, by_axis), "up"), (std::vector<double>{0.01, 0.05}));
+}
+
 TEST(Description, KnowsItsGroundItsRockAndItsExtent) {
   auto earth = of({{Layer{-1e4, 0.0}, {{"velocity_p", 2000}}, ""},
                    {Sphere{50, 60, -50, 30}, {{"velocity_p", 4000}}, ""}});

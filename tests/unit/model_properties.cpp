@@ -7,11 +7,14 @@
 
 #include "support/files.hpp"
 #include "terrane/base/constants.hpp"
+#include "terrane/model/conductivity.hpp"
+#include "terrane/model/in_other_words.hpp"
 #include "terrane/model/maps.hpp"
 
 namespace terrane {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing_support::message;
@@ -40,6 +43,37 @@ TEST(Properties, AreThoseThatEveryPhysicsTakes) {
                            "tilt",          "tilt_azimuth",    "thermal_conductivity",
                            "heat_capacity", "heat_production"})
     EXPECT_NE(find_property(name), nullptr) << name;
+}
+
+TEST(Properties, ThatStateTheSameOtherwiseNameEachOther) {
+  for (const auto& kind : known_properties()) {
+    const auto same = in_other_words(kind.name);
+    if (same.empty()) continue;
+    EXPECT_EQ(in_other_words(property_kind(same).name), kind.name);
+    EXPECT_TRUE(supersedes(kind.name, same)) << kind.name;
+    EXPECT_TRUE(std::isnan(kind.absent)) << kind.name << ": only a cell without a value can be told apart";
+  }
+  EXPECT_TRUE(supersedes("conductivity", "resistivity_up") && supersedes("resistivity", "resistivity_up"));
+  EXPECT_FALSE(supersedes("resistivity_up", "conductivity") || supersedes("velocity_p", "velocity_s"));
+}
+
+TEST(EarthModel, FillLeavesCellsAloneThatStateTheirConductivityAsAResistivity) {
+  const TensorMesh mesh({0, 1, 2, 3}, {0, 1}, {-1, 0});
+  auto model = from_dense(mesh, {{"resistivity", {10, nan, nan}}, {"resistivity_up", {nan, 40, nan}}});
+  fill(model, {{"conductivity", 0.01}});
+  EXPECT_THAT(conductivity_along(model, "east"), ElementsAre(0.1, 0.01, 0.01));
+  EXPECT_THAT(conductivity_along(model, "up"), ElementsAre(0.1, 1 / 40.0, 0.01));
+}
+
+TEST(EarthModel, WhoseConductivityAndResistivityContradictIsRefusedWithTheCell) {
+  const TensorMesh mesh({0, 1, 2}, {0, 1}, {-1, 0});
+  const auto model = [&](double rho) {
+    return from_dense(mesh, {{"conductivity", {nan, 0.02}}, {"resistivity", {5, rho}}});
+  };
+  EXPECT_THAT(conductivity_along(model(50.1), ""), ElementsAre(0.2, 0.02)) << "as rounded in a file";
+  EXPECT_THAT(message([&] { conductivity_along(model(100), "up"); }),
+              AllOf(HasSubstr("cell 1 has a conductivity of 0.02 S/m and a resistivity of 100 ohm m"),
+                    HasSubstr("keep one of the two")));
 }
 
 TEST(EarthModel, FillGivesEveryCellTheBackgroundThatHasNoValue) {
@@ -110,6 +144,15 @@ TEST(Laws, SayWhichParametersTheyHave) {
   EXPECT_THAT(refusal("density from velocity_p by gardner with water = 1"), HasSubstr("This law has none"));
   EXPECT_EQ(text_of(law_from_text("resistivity from porosity by archie with water = 2")),
             "resistivity from porosity by archie with water = 2, cementation = 2");
+}
+
+TEST(Laws, KeepAConductivityWhereTheyWouldGiveAResistivity) {
+  const TensorMesh mesh({0, 1, 2}, {0, 1}, {-1, 0});
+  auto model = from_dense(mesh, {{"porosity", {0.2, 0.2}}, {"conductivity", {0.5, nan}}});
+  apply(law_from_text("resistivity from porosity by archie with water = 0.2"), model);
+  const auto sigma = conductivity_along(model, "");
+  EXPECT_EQ(sigma[0], 0.5);
+  EXPECT_NEAR(sigma[1], 0.2, 1e-12);
 }
 
 TEST(Laws, KeepWhatIsGivenAndCountWhatLiesOutside) {

@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "terrane/base/text.hpp"
+#include "terrane/model/in_other_words.hpp"
 
 namespace terrane {
 
@@ -160,6 +161,11 @@ std::vector<PropertyValue> values_of(const Config& table) {
   for (const auto& kind : known_properties())
     if (const auto value = table.optional_number(kind.name, kind.quantity)) {
       check_value(kind, *value, table.where(kind.name));
+      for (const auto& given : values)
+        if (given.property == in_other_words(kind.name))
+          throw table.wrong(kind.name,
+                            fmt::format("{} is given, too, and both state one property", given.property),
+                            "Keep one of the two.");
       values.push_back({std::string(kind.name), *value});
     }
   return values;
@@ -218,8 +224,9 @@ void add_by_laws(const Config& table, std::vector<PropertyValue>& values, Earth*
       if (from == values.end())
         throw InputError("", fmt::format("the unit has no {}", law.from),
                          "Give it one, or leave this law out.");
-      if (value_of(law.to) != values.end())
-        throw InputError("", fmt::format("the unit has a {} already", law.to), "Keep one of the two.");
+      for (const auto name : {law.to, in_other_words(law.to)})
+        if (name != law.from && value_of(name) != values.end())
+          throw InputError("", fmt::format("the unit has a {} already", name), "Keep one of the two.");
       const double x = from->value, y = law.value(x);
       check_value(property_kind(law.to), y, "");
       if (earth != nullptr) {
@@ -267,7 +274,9 @@ std::vector<PropertyValue> values_of(const Config& table, const Units& units) {
                                     : fmt::format("Units: {}.", joined(names)));
   }
   for (const auto& value : unit->second)
-    if (std::none_of(own.begin(), own.end(), [&](const auto& v) { return v.property == value.property; }))
+    if (std::none_of(own.begin(), own.end(), [&](const auto& v) {
+          return v.property == value.property || supersedes(v.property, value.property);
+        }))
       own.push_back(value);
   return own;
 }
@@ -358,6 +367,23 @@ Ground ground_of(const Description& earth) {
   };
 }
 
+namespace {
+
+/// Throws InputError if values of bodies add and the earth states one quantity in two ways, such as
+/// conductivity and resistivity, whose sum is none of the two.
+void expect_one_word_of_sums(const Config& table, const Description& earth) {
+  if (earth.rule != OverlapRule::add) return;
+  const auto names = earth.properties();
+  for (const auto& name : names)
+    if (const auto other = in_other_words(name); std::find(names.begin(), names.end(), other) != names.end())
+      throw table.wrong(
+          "overlap",
+          fmt::format("values add, and the model gives {} and {}, which state one property", name, other),
+          "Give one of the two everywhere, or take overlap = \"replace\".");
+}
+
+}  // namespace
+
 Description described(const Config& table, const std::optional<Projection>& projection,
                       const MemoryBudget& memory, Earth& earth) {
   Description made;
@@ -377,6 +403,7 @@ Description described(const Config& table, const std::optional<Projection>& proj
     made.air = values_of(table.table("air").describe({background_keys(), of_unit_keys}), units);
   }
   complete_axes(made);
+  expect_one_word_of_sums(table, made);
   try {
     check(made);
   } catch (const InputError& error) {

@@ -23,6 +23,7 @@
 #include "terrane/model/bodies.hpp"
 #include "terrane/model/conductivity.hpp"
 #include "terrane/model/description.hpp"
+#include "terrane/model/in_other_words.hpp"
 #include "terrane/model/maps.hpp"
 #include "terrane/model/terrain.hpp"
 #include "terrane/parallel/threads/search.hpp"
@@ -444,7 +445,9 @@ Earth prism_list(const Config& mesh, const Config& job, const MemoryBudget& memo
                       "`terrane info FILE` tells what a file holds.");
   const auto& set = prisms->prisms;
   for (const auto& [name, value] : of_job) {
-    std::erase_if(prisms->properties, [&wanted = name](const Property& p) { return p.name == wanted; });
+    std::erase_if(prisms->properties, [&wanted = name](const Property& p) {
+      return p.name == wanted || supersedes(wanted, p.name);
+    });
     prisms->properties.push_back({name, std::vector<double>(set.size(), value)});
   }
   if (set.size() == 0) throw table.wrong("file", "there are no prisms in it");

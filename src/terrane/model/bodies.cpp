@@ -7,9 +7,11 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include "terrane/base/constants.hpp"
 #include "terrane/base/error.hpp"
+#include "terrane/model/in_other_words.hpp"
 #include "terrane/parallel/threads/filled.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/parallel/threads/search.hpp"
@@ -397,6 +399,18 @@ std::vector<std::string> names_of(std::span<const Body> bodies) {
   return names;
 }
 
+/// What a body makes of a property where it is painted: its value; no value where the body states the
+/// quantity otherwise (supersedes()); nothing if the body leaves the property as it is.
+std::optional<double> made_by(const Body& body, std::string_view property, OverlapRule rule) {
+  bool loses = false;
+  for (const auto& given : body.values) {
+    if (given.property == property) return given.value;
+    loses = loses || supersedes(given.property, property);
+  }
+  if (!loses || rule == OverlapRule::add) return std::nullopt;
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
 /// Calls use(n, run, first, last) for the cells first … last − 1 of a run; n is the position of cell `first`
 /// in the list of all cells of all runs. Runs are divided into pieces, processed by all threads.
 template <class Use>
@@ -594,11 +608,11 @@ EarthModel paint(const TensorMesh& mesh, std::span<const Body> bodies, OverlapRu
   for (const auto& name : names) {
     std::vector<Painted> own;
     for (std::size_t n = 0; n < bodies.size(); ++n)
-      for (const auto& [property, value] : bodies[n].values)
-        if (property == name) own.push_back({n, &bodies[n].shape, value});
+      if (const auto value = made_by(bodies[n], name, rule)) own.push_back({n, &bodies[n].shape, *value});
     painted.push_back(paint_range(painter, own, rule, cells));
-    std::erase_if(painted.back(),
-                  [absent = property_kind(name).absent](const Run& run) { return run.value == absent; });
+    std::erase_if(painted.back(), [absent = property_kind(name).absent](const Run& run) {
+      return run.value == absent || std::isnan(run.value);
+    });
   }
   EarthModel model;
   auto held = cells_of(painted);

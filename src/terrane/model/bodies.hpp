@@ -85,8 +85,8 @@ struct PaintReport {
 /// vertices, different numbers of vertex coordinates, a geographic or invalid grid.
 void check(const Body& body);
 
-/// The properties of the mesh's cells, in the order in which the bodies first name them. Only painted cells
-/// are stored, never an array of all cells. Throws InputError (see check).
+/// The properties of the mesh's cells, in the order in which the bodies first name them; each also
+/// replaces what supersedes() says. Only painted cells are stored. Throws InputError (see check).
 EarthModel paint(const TensorMesh& mesh, std::span<const Body> bodies,
                  OverlapRule rule = OverlapRule::replace, PaintReport* report = nullptr);
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "terrane/base/error.hpp"
 #include "terrane/parallel/threads/filled.hpp"
 #include "terrane/parallel/threads/search.hpp"
 
@@ -34,9 +35,33 @@ bool conducts_by_axis(const EarthModel& model) {
   return conduct_by_axis(names);
 }
 
+namespace {
+
+/// Throws InputError if a cell has a conductivity and a resistivity that contradict each other. Files round
+/// both, so a hundredth is allowed.
+void expect_one_statement(const EarthModel& model, const std::string& conductivity,
+                          const std::string& resistivity) {
+  if (!model.has(conductivity) || !model.has(resistivity)) return;
+  const auto &sigma = model.property(conductivity), &rho = model.property(resistivity);
+  const auto* cells = std::get_if<MeshCells>(&model.geometry);
+  for (std::size_t n = 0; n < sigma.size(); ++n)
+    if (std::fabs(sigma[n] * rho[n] - 1) > 0.01)  // false where one of them has no value
+      throw InputError(
+          "model",
+          fmt::format("cell {} has a {} of {:.6g} S/m and a {} of {:.6g} ohm m, which is {:.6g} S/m",
+                      cells != nullptr ? cells->cell[n] : n, conductivity, sigma[n], resistivity, rho[n],
+                      1 / rho[n]),
+          "They are one property: keep one of the two.");
+}
+
+}  // namespace
+
 std::vector<double> conductivity_along(const EarthModel& model, std::string_view axis) {
   std::vector<double> values;
-  for (const auto& source : conducts_along(axis)) {
+  const auto sources = conducts_along(axis);
+  for (std::size_t n = 0; n + 1 < sources.size(); n += 2)
+    expect_one_statement(model, sources[n].property, sources[n + 1].property);
+  for (const auto& source : sources) {
     if (!model.has(source.property)) continue;
     const auto given = model.dense(source.property);
     if (values.empty()) values = filled(given.size(), std::numeric_limits<double>::quiet_NaN());

@@ -36,7 +36,7 @@ bool conduct_by_axis(const std::vector<std::string>& properties);
 bool conducts_by_axis(const EarthModel& model);
 
 /// Conductivity along an axis in all cells of the mesh [up, north, east], S/m; NaN in cells without a value.
-/// Empty if the model has none of these properties.
+/// Empty if the model has none of these properties. Throws InputError if two of them contradict each other.
 std::vector<double> conductivity_along(const EarthModel& model, std::string_view axis);
 
 /// The conductivity columns of a cell file, which conductivity_along() can read: one column, or one per axis

@@ -12,6 +12,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/model/conductivity.hpp"
+#include "terrane/model/in_other_words.hpp"
 #include "terrane/parallel/threads/filled.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 
@@ -31,6 +32,13 @@ class Kinds {
  public:
   Kinds(const Description& earth, std::vector<std::string> names) : earth_(earth), names_(std::move(names)) {
     for (const auto& name : names_) absent_.push_back(property_kind(name).absent);
+    for (const auto& name : names_) {
+      other_.push_back(place(in_other_words(name)));
+      taken_.emplace_back();
+      for (std::size_t q = 0; q < names_.size(); ++q)
+        if (earth.rule == OverlapRule::add ? q == other_.back() : supersedes(name, names_[q]))
+          taken_.back().push_back(q);
+    }
     for (const auto& body : earth.bodies) bodies_.push_back(columns_of(body.values));
     air_ = columns_of(earth.air);
     background_ = columns_of(earth.background);
@@ -77,10 +85,42 @@ class Kinds {
     return columns;
   }
 
+  Columns cell_values(std::uint64_t cell) const {
+    Columns columns;
+    for (std::size_t n = 0; n < cells_.size(); ++n)
+      if (const double value = earth_.cells->properties[n].values[cell]; !std::isnan(value))
+        columns.emplace_back(cells_[n], value);
+    return columns;
+  }
+  /// Removes the values of which a new value of property p takes the place.
+  void take_away(std::vector<double>& values, std::size_t p) const {
+    for (const auto q : taken_[p]) values[q] = nothing;
+  }
+  void lay_over(std::vector<double>& values, const Columns& columns) const {
+    for (const auto& given : columns) take_away(values, given.first);
+    for (const auto& [p, value] : columns) values[p] = value;
+  }
+
+  /// Where the earth states a quantity in two ways, gives the medium the one of which cells have means.
+  void put_in_one_word(std::vector<double>& values) const {
+    const auto density = place("density");
+    for (std::size_t p = 0; p < names_.size(); ++p) {
+      const auto q = other_[p];
+      if (q == names_.size() || !(values[q] > 0)) continue;
+      const auto& name = names_[p];
+      const bool heat = name == "heat_capacity" && density < names_.size() && values[density] > 0;
+      if (!heat && !name.starts_with("conductivity") && name != "quality_mu") continue;
+      if (std::isnan(values[p]))
+        values[p] = heat ? values[density] * values[q] : name == "quality_mu" ? values[q] : 1 / values[q];
+      values[q] = nothing;
+    }
+  }
+
   std::vector<double> values_of(const std::vector<std::uint64_t>& cover) const {
     std::vector<double> values = absent_;
     if (cover.back() == is_air) {
       for (const auto& [p, value] : air_) values[p] = value;
+      put_in_one_word(values);
       return values;
     }
     std::vector<bool> painted(values.size());
@@ -88,19 +128,21 @@ class Kinds {
       values[p] = value;
       painted[p] = true;
     }
-    if (cover.front() != no_cell)
-      for (std::size_t n = 0; n < cells_.size(); ++n)
-        if (const double value = earth_.cells->properties[n].values[cover.front()]; !std::isnan(value))
-          values[cells_[n]] = value;
-    for (std::size_t n = 1; n < cover.size(); ++n)
+    if (cover.front() != no_cell) lay_over(values, cell_values(cover.front()));
+    for (std::size_t n = 1; n < cover.size(); ++n) {
+      for (const auto& given : bodies_[cover[n]]) take_away(values, given.first);
       for (const auto& [p, value] : bodies_[cover[n]]) {
         values[p] = earth_.rule == OverlapRule::add && painted[p] ? values[p] + value : value;
         painted[p] = true;
       }
+    }
     for (const auto& [from, to, law] : laws_) {
-      const bool free = std::isnan(values[to]) || values[to] == absent_[to];
+      const auto other = other_[to];
+      const bool free = (std::isnan(values[to]) || values[to] == absent_[to]) &&
+                        (other == names_.size() || other == from || std::isnan(values[other]));
       if (free && !std::isnan(values[from])) values[to] = law->value(values[from]);
     }
+    put_in_one_word(values);
     if (const auto p = place("density"); p < values.size() && values[p] != 0)
       values[p] -= earth_.reference_density;
     return values;
@@ -109,6 +151,8 @@ class Kinds {
   const Description& earth_;
   std::vector<std::string> names_;
   std::vector<double> absent_;
+  std::vector<std::size_t> other_;               // the property that states the same; names_.size(): none
+  std::vector<std::vector<std::size_t>> taken_;  // the properties of which a new value takes the place
   std::vector<Columns> bodies_;
   Columns air_, background_;
   struct Applied {

@@ -8,6 +8,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
+#include "terrane/model/in_other_words.hpp"
 #include "terrane/parallel/threads/filled.hpp"
 #include "terrane/parallel/threads/search.hpp"
 
@@ -118,6 +119,23 @@ EarthModel from_dense(TensorMesh mesh, const std::vector<Property>& properties) 
   return model;
 }
 
+namespace {
+
+/// For each stored cell or prism, whether it has a value of another property that takes the place of one of
+/// `name`; empty if the model has no such property.
+std::vector<bool> stated_otherwise(const EarthModel& model, std::string_view name) {
+  std::vector<bool> stated;
+  for (const auto& property : model.properties) {
+    if (!supersedes(property.name, name)) continue;
+    stated.resize(model.size());
+    for (std::size_t n = 0; n < stated.size(); ++n)
+      if (!std::isnan(property.values[n])) stated[n] = true;
+  }
+  return stated;
+}
+
+}  // namespace
+
 void fill(EarthModel& model, const std::vector<PropertyValue>& background) {
   for (const auto& [name, value] : background) check_value(property_kind(name), value, "background");
   auto* held = std::get_if<MeshCells>(&model.geometry);
@@ -126,12 +144,16 @@ void fill(EarthModel& model, const std::vector<PropertyValue>& background) {
     held->cell.resize(held->mesh.size());
     std::iota(held->cell.begin(), held->cell.end(), std::uint64_t{0});
   }
-  for (const auto& [name, value] : background) {
-    if (const auto it = std::ranges::find(model.properties, name, &Property::name);
-        it != model.properties.end())
-      std::ranges::replace_if(
-          it->values, [](double x) { return std::isnan(x); }, value);
-    else model.properties.push_back({name, std::vector<double>(model.size(), value)});
+  // A cell that states a quantity in other words has it: its value of the background's name stays without
+  // one.
+  std::vector<std::vector<bool>> stated;
+  for (const auto& value : background) stated.push_back(stated_otherwise(model, value.property));
+  for (std::size_t b = 0; b < background.size(); ++b) {
+    const auto& [name, value] = background[b];
+    if (!model.has(name)) model.properties.push_back({name, std::vector<double>(model.size(), std::nan(""))});
+    auto& values = std::ranges::find(model.properties, name, &Property::name)->values;
+    for (std::size_t n = 0; n < values.size(); ++n)
+      if (std::isnan(values[n]) && (stated[b].empty() || !stated[b][n])) values[n] = value;
   }
 }
 

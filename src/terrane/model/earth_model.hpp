@@ -43,8 +43,8 @@ struct EarthModel {
 /// outside the range of its property, with the cell).
 EarthModel from_dense(TensorMesh mesh, const std::vector<Property>& properties);
 
-/// Gives the background value of a property to each cell of the mesh or prism that has no value of it, and to
-/// all of them if the model does not have the property. Throws InputError (a value outside its range).
+/// Gives the background value of a property to each cell of the mesh or prism that has no value of it, in no
+/// other words either (in_other_words.hpp). Throws InputError (a value outside its range).
 void fill(EarthModel& model, const std::vector<PropertyValue>& background);
 
 /// A list of prisms with one value each.

@@ -11,6 +11,7 @@
 #include "terrane/base/error.hpp"
 #include "terrane/base/number.hpp"
 #include "terrane/base/text.hpp"
+#include "terrane/model/in_other_words.hpp"
 #include "terrane/parallel/threads/filled.hpp"
 #include "terrane/parallel/threads/search.hpp"
 
@@ -178,12 +179,16 @@ std::size_t apply(const Law& law, EarthModel& model, const std::vector<bool>& ex
     model.properties.push_back({std::string(law.to), filled(model.size(), kind.absent)});
   const auto& from = model.property(law.from);
   auto& to = std::ranges::find(model.properties, law.to, &Property::name)->values;
+  const auto same = in_other_words(law.to);
+  const auto other =
+      same != law.from ? std::ranges::find(model.properties, same, &Property::name) : model.properties.end();
   std::atomic<std::size_t> outside{0}, refused{from.size()};  // refused: the lowest index of a refused value
   for_each_stretch(from.size(), 0, [&](std::size_t first, std::size_t last) {
     std::size_t own = 0;
     for (std::size_t n = first; n < last; ++n) {
       if (!except.empty() && except[n]) continue;
-      const bool free = to[n] == kind.absent || std::isnan(to[n]);
+      const bool free = (to[n] == kind.absent || std::isnan(to[n])) &&
+                        (other == model.properties.end() || std::isnan(other->values[n]));
       if (!free || std::isnan(from[n])) continue;
       own += from[n] < law.least || from[n] > law.most;
       const double value = law.value(from[n]);

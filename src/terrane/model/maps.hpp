@@ -51,9 +51,9 @@ std::string text_of(const Law& law);
 /// InputError with the location `where`.
 Law law_from_text(std::string_view text, const std::string& where = "model.maps");
 
-/// Computes the property law.to in cells that have no value of it yet, except in cells without a value of
-/// law.from and those marked in `except` [cells] (empty: none). Returns how many values of law.from were
-/// outside the range of the law. Throws InputError if the model has no law.from.
+/// Computes the property law.to in cells that have no value of it, nor of in_other_words(), except in cells
+/// without one of law.from and those marked in `except` [cells] (empty: none). Returns how many values of
+/// law.from were outside the range of the law. Throws InputError if the model has no law.from.
 std::size_t apply(const Law& law, EarthModel& model, const std::vector<bool>& except = {});
 
 }  // namespace terrane

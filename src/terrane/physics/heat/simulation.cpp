@@ -61,6 +61,17 @@ std::span<const Key> source_keys() {
         "Easting, northing, up of the source; the cells around it share the heat.", "[11, 11, -4, \"km\"]"}});
 }
 
+/// Throws InputError if a cell's heat capacity per volume contradicts ρ c, J/(m³ K). Files round both, so a
+/// hundredth is allowed.
+void expect_one_capacity(double capacity, double of_mass, std::size_t cell, const std::string& where) {
+  if (std::fabs(capacity - of_mass) <= 0.01 * capacity) return;
+  throw InputError(where,
+                   fmt::format("cell {} has a heat_capacity of {:.6g} J/(m3 K), and its density times its "
+                               "specific_heat is {:.6g}",
+                               cell, capacity, of_mass),
+                   "They are one property: keep heat_capacity or specific_heat.");
+}
+
 /// Sets C = ρ c, if the model has the density and the heat capacity per mass, but not that per volume.
 void use_specific_heat(EarthModel& model, const std::string& where) {
   if (!model.has("specific_heat")) return;
@@ -71,7 +82,11 @@ void use_specific_heat(EarthModel& model, const std::string& where) {
   auto capacity =
       model.has("heat_capacity") ? model.property("heat_capacity") : std::vector<double>(model.size(), NAN);
   for (std::size_t n = 0; n < capacity.size(); ++n) {
-    if (!std::isnan(capacity[n]) || std::isnan(specific[n])) continue;
+    if (std::isnan(specific[n])) continue;
+    if (!std::isnan(capacity[n])) {
+      expect_one_capacity(capacity[n], density[n] * specific[n], n, where);
+      continue;
+    }
     if (!(density[n] > 0))
       throw InputError(where, fmt::format("a cell with a specific_heat has the density {} kg/m3", density[n]),
                        "The density of the rock itself, not a contrast, is needed here.");

@@ -16,6 +16,22 @@ namespace {
 double or_zero(double x) { return std::isfinite(x) ? x : 0; }
 double or_infinite(double q) { return std::isfinite(q) && q > 0 ? q : INFINITY; }
 
+/// Throws InputError at `where` if the Q of shear waves or of compressional waves contradicts those of the
+/// moduli. Files round both, so a hundredth is allowed.
+void expect_one_quality(const MediumValues& v, const std::string& where) {
+  const auto expect = [&](double one, double other, const char* name, const char* names) {
+    if (std::isfinite(one) && std::isfinite(other) && std::fabs(one - other) > 0.01 * one)
+      throw InputError(
+          where, fmt::format("{} is {:.6g}, and by {} it is {:.6g}", name, one, names, other),
+          "They are one property: keep quality_p and quality_s, or quality_kappa and quality_mu.");
+  };
+  expect(v.quality_mu, v.quality_s, "quality_mu", "quality_s");
+  const double mu = std::isfinite(v.quality_mu) ? v.quality_mu : v.quality_s;
+  if (std::isfinite(v.quality_p) && std::isfinite(v.quality_kappa))
+    expect(v.quality_kappa, quality_kappa(v.quality_p, or_infinite(mu), v.velocity_p, v.velocity_s),
+           "quality_kappa", "quality_p");
+}
+
 constexpr std::array<const char*, 12> property_names{
     "velocity_p", "velocity_s", "density", "quality_p", "quality_s", "quality_kappa",
     "quality_mu", "epsilon",    "delta",   "gamma",     "tilt",      "tilt_azimuth"};
@@ -40,6 +56,7 @@ Medium medium_of(const MediumValues& v, const std::string& where) {
     for (std::size_t p = 0; p < 6; ++p)  // restores the symmetry that rounding of the rotation destroys
       for (std::size_t q = 0; q < p; ++q) medium.stiffness[p][q] = medium.stiffness[q][p];
   }
+  expect_one_quality(v, where);
   medium.quality_mu = or_infinite(std::isfinite(v.quality_mu) ? v.quality_mu : v.quality_s);
   medium.quality_kappa = std::isfinite(v.quality_kappa) || !std::isfinite(v.quality_p)
                              ? or_infinite(v.quality_kappa)

@@ -17,7 +17,8 @@ struct MediumValues {
   double quality_p, quality_s, quality_kappa, quality_mu;
   double epsilon, delta, gamma, tilt, tilt_azimuth;
 };
-/// Throws InputError at `where`: no speeds or density; anisotropy in a fluid or with a Q; no real C_13.
+/// Throws InputError at `where`: no speeds or density; anisotropy in a fluid or with a Q; no real C_13; two
+/// Q.
 Medium medium_of(const MediumValues& values, const std::string& where);
 
 /// The media of an earth model on a mesh of cells, and the index of each cell's medium.
