@@ -142,6 +142,23 @@ TEST(Segy, ComponentsAtDifferentPlacesAreTracesWithTheirKind) {
   EXPECT_EQ(to_dataset(g).variables.front().name, "velocity_up");
 }
 
+TEST(Segy, KeepsTheUnitsOfComponents) {
+  const TemporaryFolder folder;
+  auto data = two_shots_of_components();
+  data.variables[2].name = "acceleration_east";
+  data.variables[2].unit = "m/s2";
+  write(folder / "a.sgy", data);
+  const auto again = std::get<Dataset>(read(folder / "a.sgy"));
+  for (std::size_t n = 0; n < 3; ++n) {
+    EXPECT_EQ(again.variables[n].name, data.variables[n].name);
+    EXPECT_EQ(again.variables[n].unit, data.variables[n].unit);
+  }
+  auto g = two_shots();
+  g.name = "velocity", g.unit = "m/s";
+  write(folder / "v.sgy", to_dataset(g));
+  EXPECT_EQ(std::get<Dataset>(read(folder / "v.sgy")).variables.front().name, "velocity");
+}
+
 TEST(Segy, IbmFloatsAreRightToTwentyOneBits) {
   const TemporaryFolder folder;
   auto g = two_shots();
@@ -306,6 +323,33 @@ TEST(Segy, FactorsOfWholeNumbersAndDistancesOfSamplesThatAreNotTakenAreNoted) {
   EXPECT_THAT(read_su("a.su", trace).attributes.at("note"), HasSubstr("d1 that is not their dt"));
   put(trace, 181, {0x3B, 0x83, 0x12, 0x6F});  // 0.004
   EXPECT_FALSE(read_su("a.su", trace).attributes.contains("note"));
+}
+
+TEST(Segy, TracesAreNamedByTheUnitOfTheirSamples) {
+  const auto read_with = [](int kind, std::vector<int> units) {
+    auto file = SegyFile{}.bytes();
+    for (std::size_t n = 0; n < 3; ++n) {
+      file = SegyFile::with(file, n, 29, {0, kind});
+      file = SegyFile::with(file, n, 203, {0, units[n % units.size()]});
+    }
+    return read_segy("a.sgy", file);
+  };
+  const auto name_of = [&](int kind, int unit) {
+    const auto v = to_dataset(read_with(kind, {unit})).variables.front();
+    return v.name + " " + v.unit;
+  };
+  EXPECT_EQ(name_of(1, 0), "pressure ");
+  EXPECT_EQ(name_of(1, 1), "pressure Pa");
+  EXPECT_EQ(name_of(1, 6), "velocity m/s");
+  EXPECT_EQ(name_of(1, 3), "signal mV");
+  EXPECT_EQ(name_of(12, 7), "acceleration_up m/s2");
+  EXPECT_EQ(name_of(14, 5), "displacement_east m");
+  EXPECT_EQ(name_of(13, 0), "velocity_north ");
+  EXPECT_THAT(read_with(11, {6}).attributes.at("note"),
+              HasSubstr("3 traces are of the kind 11 (pressure, bytes 29 and 30), but in m/s"));
+  EXPECT_FALSE(read_with(12, {6}).attributes.contains("note"));
+  // A hydrophone and a geophone at one place, told apart by their units alone.
+  EXPECT_EQ(to_dataset(read_with(1, {1, 6})).variables.front().name, "signal") << "not at the same places";
 }
 
 TEST(Segy, TimesOfHeadersAreScaled) {

@@ -17,21 +17,30 @@ namespace {
 using AxisWords = std::array<const char*, 3>;
 constexpr AxisWords axis_words{"easting", "northing", "up"}, earth_words{"longitude", "latitude", "up"};
 constexpr AxisWords earth_units{"degrees_east", "degrees_north", "m"};
-/// SEG-Y's codes of pressure and of the vertical, cross-line and in-line components of velocity, with
-/// Terrane's names.
-constexpr std::array<std::pair<std::int16_t, std::string_view>, 4> names_of_kinds{
-    {{11, "pressure"}, {12, "velocity_up"}, {13, "velocity_north"}, {14, "velocity_east"}}};
+/// SEG-Y's codes of traces with the vertical, cross-line and in-line components of motion, and their axes.
+constexpr std::array<std::pair<std::int16_t, std::string_view>, 3> axes_of_kinds{
+    {{12, "_up"}, {13, "_north"}, {14, "_east"}}};
+constexpr std::int16_t kind_of_pressure = 11;
+/// Units of samples by their codes in SEG-Y, and the quantities that they are units of.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 10> units_of_codes{
+    {{"", ""},
+     {"Pa", "pressure"},
+     {"V", "signal"},
+     {"mV", "signal"},
+     {"A", "signal"},
+     {"m", "displacement"},
+     {"m/s", "velocity"},
+     {"m/s2", "acceleration"},
+     {"N", "force"},
+     {"W", "power"}}};
 
+/// The code of a quantity with this name; 0 if SEG-Y has none.
 std::int16_t kind_of(std::string_view name) {
-  const auto* const found = std::find_if(names_of_kinds.begin(), names_of_kinds.end(),
-                                         [&](const auto& k) { return k.second == name; });
-  return found == names_of_kinds.end() ? std::int16_t{0} : found->first;
-}
-
-std::string name_of(std::int16_t kind) {
-  const auto* const found = std::find_if(names_of_kinds.begin(), names_of_kinds.end(),
-                                         [&](const auto& k) { return k.first == kind; });
-  return found == names_of_kinds.end() ? "pressure" : std::string(found->second);
+  if (name == "pressure") return kind_of_pressure;
+  for (const auto& [kind, axis] : axes_of_kinds)
+    for (const std::string_view what : {"velocity", "displacement", "acceleration", "signal"})
+      if (name.starts_with(what) && name.substr(what.size()) == axis) return kind;
+  return 0;
 }
 
 const Variable& wanted_variable(const std::string& path, const Dataset& data, const std::string& field) {
@@ -173,6 +182,29 @@ void take_gather_places(const std::string& path, const Dataset& data, const std:
 
 }  // namespace
 
+std::string unit_of_code(std::int16_t code) {
+  return code > 0 && static_cast<std::size_t>(code) < units_of_codes.size()
+             ? std::string(units_of_codes[static_cast<std::size_t>(code)].first)
+             : std::string();
+}
+
+std::int16_t code_of_unit(std::string_view unit) {
+  for (std::size_t n = 1; n < units_of_codes.size(); ++n)
+    if (units_of_codes[n].first == unit) return static_cast<std::int16_t>(n);
+  return 0;
+}
+
+std::string name_of_kind(std::int16_t kind, std::string_view unit) {
+  if (kind == kind_of_pressure) return "pressure";
+  const auto quantity = units_of_codes[static_cast<std::size_t>(code_of_unit(unit))].second;
+  for (const auto& [code, axis] : axes_of_kinds)
+    if (code == kind) {
+      const bool moves = quantity == "displacement" || quantity == "acceleration" || quantity == "signal";
+      return fmt::format("{}{}", moves ? quantity : "velocity", axis);
+    }
+  return quantity.empty() ? "pressure" : std::string(quantity);
+}
+
 Gathers to_gathers(const std::string& path, const Dataset& data, const std::string& field) {
   check(data, true);
   const auto& v = wanted_variable(path, data, field);
@@ -218,6 +250,7 @@ Gathers to_gathers_of_kinds(const std::string& path, const Dataset& data, const 
         all.receiver.push_back(part.receiver[n]);
         all.shot.push_back(part.shot[n]);
         all.kind.push_back(kind_of(part.name));
+        all.unit_code.push_back(code_of_unit(part.unit));
         if (part.values.empty()) continue;
         const auto from = part.values.begin() + static_cast<std::ptrdiff_t>(n * part.samples);
         all.values.insert(all.values.end(), from, from + static_cast<std::ptrdiff_t>(part.samples));
@@ -232,21 +265,23 @@ Gathers to_gathers_of_kinds(const std::string& path, const Dataset& data, const 
 
 namespace {
 
-/// Separate gathers for each recorded quantity, in the order of first occurrence; empty if their positions
-/// differ.
+/// Separate gathers for each recorded quantity and unit, in the order of first occurrence; empty if their
+/// positions differ.
 std::vector<Gathers> apart(const Gathers& g) {
   std::vector<Gathers> parts;
-  std::vector<std::int16_t> order;
+  std::vector<std::pair<std::int16_t, std::int16_t>> order;
   for (std::size_t n = 0; n < g.traces(); ++n) {
-    const auto found = std::find(order.begin(), order.end(), g.kind[n]);
+    const std::pair what{g.kind.empty() ? std::int16_t{1} : g.kind[n],
+                         g.unit_code.empty() ? code_of_unit(g.unit) : g.unit_code[n]};
+    const auto found = std::find(order.begin(), order.end(), what);
     const auto at = static_cast<std::size_t>(found - order.begin());
     if (found == order.end()) {
-      order.push_back(g.kind[n]);
+      order.push_back(what);
       Gathers part;
       part.step = g.step, part.first = g.first, part.samples = g.samples;
-      part.name = name_of(g.kind[n]);
       part.geographic = g.geographic;
-      part.unit = g.unit;
+      part.unit = g.unit_code.empty() ? g.unit : unit_of_code(what.second);
+      part.name = name_of_kind(what.first, part.unit);
       part.attributes = g.attributes;
       parts.push_back(std::move(part));
     }
@@ -338,14 +373,19 @@ std::vector<float> by_shots(const Gathers& g, const GatherLayout& layout) {
 }
 
 /// A data set with one variable per recorded quantity. If the quantities were recorded at different
-/// positions, there is one variable for all, and the coordinate "kind" gives the quantity of each trace.
+/// positions, there is one variable "signal" for all, and the coordinate "kind" gives the quantity of each
+/// trace.
 Dataset dataset_of_kinds(Gathers g) {
   auto parts = apart(g);
   const auto kinds_of_traces = std::exchange(g.kind, {});
+  const bool mixed = std::adjacent_find(kinds_of_traces.begin(), kinds_of_traces.end(),
+                                        std::not_equal_to<>()) != kinds_of_traces.end();
+  if (mixed || !g.unit_code.empty()) g.name = "signal";
+  g.unit_code.clear();
   auto data = to_dataset(parts.empty() ? std::move(g) : std::move(parts.front()));
   for (std::size_t n = 1; n < parts.size(); ++n)
     data.variables.push_back(std::move(to_dataset(std::move(parts[n])).variables.front()));
-  if (parts.empty() && data.dimensions.front().name == "trace")
+  if (parts.empty() && !kinds_of_traces.empty() && data.dimensions.front().name == "trace")
     data.coordinates.push_back({"kind",
                                 "",
                                 "what a trace holds, as SEG-Y counts",
@@ -358,7 +398,7 @@ Dataset dataset_of_kinds(Gathers g) {
 }  // namespace
 
 Dataset to_dataset(Gathers g) {
-  if (!g.kind.empty()) return dataset_of_kinds(std::move(g));
+  if (!g.kind.empty() || !g.unit_code.empty()) return dataset_of_kinds(std::move(g));
   const GatherLayout layout(g);
   Dataset data;
   if (layout.even) data.dimensions = {{"shot", layout.shots}, {"time", g.samples}, {"receiver", layout.each}};

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "terrane/io/content.hpp"
@@ -22,15 +23,23 @@ struct Gathers {
   std::vector<Place> source, receiver;  ///< [trace]
   std::vector<std::int32_t> shot;       ///< [trace] number of its shot
   std::vector<float> values;            ///< [trace, time]; empty if only the layout is known
-  /// [trace] recorded quantity by its code in SEG-Y: 1 or 11 pressure; 12, 13 and 14 velocity up, north and
-  /// east. Empty: the quantity of all traces is `name`
+  /// [trace] recorded quantity by its code in SEG-Y: 11 pressure; 12, 13 and 14 motion up, north and east
+  /// (velocity, or by its unit displacement or acceleration). Empty: the quantity of all traces is `name`
   std::vector<std::int16_t> kind;
+  std::vector<std::int16_t> unit_code;  ///< [trace] unit by its code in SEG-Y; empty: `unit` of all traces
   std::string name = "pressure", unit;
   Attributes attributes;
   bool geographic = false;  ///< true: longitude and latitude in degrees; false: easting and northing
 
   std::size_t traces() const noexcept { return source.size(); }
 };
+
+/// The unit of samples that SEG-Y (revision 1 and later) has for a code; empty if the code names none. The
+/// code of a unit; 0 if SEG-Y has none.
+std::string unit_of_code(std::int16_t code);
+std::int16_t code_of_unit(std::string_view unit);
+/// The name of a quantity by its code in SEG-Y and its unit: "pressure", "acceleration_up", "velocity".
+std::string name_of_kind(std::int16_t kind, std::string_view unit);
 
 /// Gathers from a data set. field: name of the variable; empty: the only one that has the dimension time.
 /// If the data set has no values, the gathers have none. Throws InputError with the location `path`: no

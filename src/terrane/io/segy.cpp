@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -323,14 +324,6 @@ class Counted {
   std::map<std::string, std::size_t> counts_;
 };
 
-/// Units of samples, by their codes in revisions 1 and 2.
-std::string unit_of_values(std::int16_t code) {
-  constexpr std::array<std::string_view, 10> units{"", "Pa", "V", "mV", "A", "m", "m/s", "m/s2", "N", "W"};
-  return code > 0 && static_cast<std::size_t>(code) < units.size()
-             ? std::string(units[static_cast<std::size_t>(code)])
-             : std::string();
-}
-
 /// Counts facts stated in a trace header that the result does not contain.
 void see(Counted& seen, const Layout& layout, const TraceHeaders& headers) {
   const auto& h = headers.first;
@@ -354,6 +347,13 @@ void see(Counted& seen, const Layout& layout, const TraceHeaders& headers) {
       seen.add("have a distance of samples d1 that is not their dt, which counts");
   }
   if (layout.su || layout.revision == 0) return;
+  const auto unit = unit_of_code(h.i16(in_trace::value_unit));
+  const bool of_motion = unit == "m" || unit == "m/s" || unit == "m/s2", of_work = unit == "N" || unit == "W";
+  if ((kind == 11 && (of_motion || of_work)) || (kind >= 12 && kind <= 14 && (unit == "Pa" || of_work)))
+    seen.add(
+        fmt::format("are of the kind {} ({}, bytes 29 and 30), but in {} by bytes 203 and 204: which of "
+                    "the two is right the file does not say",
+                    kind, kind == 11 ? "pressure" : "velocity", unit));
   const auto factor = h.i32(in_trace::value_factor);
   const auto exponent = h.i16(in_trace::value_exponent);
   if (factor != 0 && factor * std::pow(10.0, exponent) != 1)
@@ -454,11 +454,21 @@ bool places_are_angles(const std::string& name, std::string_view bytes, const La
   return angles.value_or(false);
 }
 
-/// Sets the unit of samples if all traces have the same one.
-void take_units(Gathers& g, const Layout& layout, const std::vector<std::int16_t>& codes) {
-  if (layout.su || layout.revision == 0 || codes.empty()) return;
-  if (std::any_of(codes.begin(), codes.end(), [&](auto code) { return code != codes.front(); })) return;
-  g.unit = unit_of_values(codes.front());
+/// Sets the units of samples, the kinds of traces if they are components of motion or differ in their units,
+/// and otherwise the name of what all traces hold.
+void take_quantities(Gathers& g, const Layout& layout, const std::vector<std::int16_t>& codes) {
+  const auto differ = [](const std::vector<std::int16_t>& all) {
+    return std::adjacent_find(all.begin(), all.end(), std::not_equal_to<>()) != all.end();
+  };
+  if (!layout.su && layout.revision > 0 && !codes.empty()) {
+    if (differ(codes)) g.unit_code = codes;
+    else g.unit = unit_of_code(codes.front());
+  }
+  const bool components =
+      std::any_of(g.kind.begin(), g.kind.end(), [](std::int16_t kind) { return kind >= 12 && kind <= 14; });
+  if (components || !g.unit_code.empty() || g.kind.empty()) return;
+  g.name = name_of_kind(differ(g.kind) ? std::int16_t{1} : g.kind.front(), g.unit);
+  g.kind.clear();
 }
 
 Gathers read_traces(const std::string& name, std::string_view bytes, const Layout& layout, std::size_t memory,
@@ -503,12 +513,9 @@ Gathers read_traces(const std::string& name, std::string_view bytes, const Layou
         notes.begin(),
         fmt::format("{} traces say another number of samples than the {} that the file's length confirms",
                     other_lengths, layout.samples));
-  const bool components =
-      std::any_of(g.kind.begin(), g.kind.end(), [](std::int16_t kind) { return kind >= 12 && kind <= 14; });
-  if (!components) g.kind.clear();
   g.geographic = angles;
   places_from_offsets(g, offsets, notes);
-  take_units(g, layout, value_units);
+  take_quantities(g, layout, value_units);
   number_shots(g);
   if (!notes.empty()) g.attributes["note"] = fmt::format("{}", fmt::join(notes, "; "));
   return g;
@@ -549,9 +556,10 @@ Scales scales_of(const std::string& path, const Gathers& g) {
   return {scale_of(path, g.source, g.receiver, 0, 2), scale_of(path, g.source, g.receiver, 2, 3)};
 }
 
-/// The header of trace n. within: number of the trace in its shot, from 1
+/// The header of trace n. within: number of the trace in its shot, from 1; su: whether it is one of SU, in
+/// which bytes from 181 on have other meanings
 std::string header_of(const Gathers& g, std::size_t n, std::size_t within, const Scales& scales,
-                      std::endian order) {
+                      std::endian order, bool su) {
   WrittenHeader h(trace_header_bytes, order);
   const auto &source = g.source[n], &receiver = g.receiver[n];
   const auto across = [&](double x) { return std::round(x * scales.across); };
@@ -581,6 +589,7 @@ std::string header_of(const Gathers& g, std::size_t n, std::size_t within, const
   h.i16(in_trace::delay, std::lround(1e3 * g.first));
   h.u16(in_trace::samples, g.samples);
   h.u16(in_trace::step, std::lround(1e6 * g.step));
+  if (!su) h.i16(in_trace::value_unit, g.unit_code.empty() ? code_of_unit(g.unit) : g.unit_code[n]);
   return h.bytes();
 }
 
@@ -602,12 +611,12 @@ void put_values(AtomicFile& file, const std::string& path, const Gathers& g, std
 }
 
 void put_traces(AtomicFile& file, const std::string& path, const Gathers& g, SegySamples kind,
-                std::endian order) {
+                std::endian order, bool su) {
   const auto scales = scales_of(path, g);
   std::size_t within = 0;
   for (std::size_t n = 0; n < g.traces(); ++n) {
     within = n > 0 && g.shot[n] == g.shot[n - 1] ? within + 1 : 1;
-    file.write(header_of(g, n, within, scales, order));
+    file.write(header_of(g, n, within, scales, order, su));
     put_values(file, path, g, n, kind, order);
   }
 }
@@ -686,14 +695,14 @@ void write_segy(const std::string& path, const Gathers& g, SegySamples samples) 
   AtomicFile file(path);
   file.write(text_of(g));
   file.write(h.bytes());
-  put_traces(file, path, g, samples, std::endian::big);
+  put_traces(file, path, g, samples, std::endian::big, false);
   file.commit();
 }
 
 void write_su(const std::string& path, const Gathers& g, std::endian order) {
   check_su(path, g);
   AtomicFile file(path);
-  put_traces(file, path, g, SegySamples::ieee, order);
+  put_traces(file, path, g, SegySamples::ieee, order, true);
   file.commit();
 }
 

@@ -18,19 +18,19 @@
 //                                 SEG00001 is applied
 //   3513, 3521, 3529              number of traces, first trace, texts at the end: applied; fewer traces are
 //                                 refused
-//   29 kind of trace              11 pressure; 12, 13, 14 velocity up, north, east; dead traces are noted
+//   29 kind of trace              11 pressure; 12, 13, 14 motion up, north, east; dead traces are noted
 //   69, 71, 215 scale factors     applied to heights, positions and times
 //   89 unit of positions          1 lengths; 2, 3, 4 longitude and latitude; others are noted
 //   103 static corrections        noted
 //   169 factor of whole numbers   noted
 //   109 delay                     applied; traces that begin at different times are refused
-//   203, 205 unit of samples      applied; a factor to another unit is noted
+//   203, 205 unit of samples      applied: what traces hold has its name by their unit, such as velocity; one
+//                                 that contradicts their kind, and a factor to another unit, are noted
 //
 // Written files contain the sampling interval (whole microseconds), shot numbers, positions of sources and
-// receivers in units of 10⁻⁴ to 1 m, and the component of each trace (the standard calls the velocities
-// vertical, cross-line and in-line). If all positions are zero on reading, offsets are used as eastings,
-// with a note.
-// Notes are in the attribute "note".
+// receivers in units of 10⁻⁴ to 1 m, the unit of samples, and the component of each trace (the standard calls
+// the velocities vertical, cross-line and in-line). If all positions are zero on reading, offsets are used as
+// eastings, with a note. Notes are in the attribute "note".
 #pragma once
 
 #include <bit>
