@@ -7,6 +7,7 @@
 
 #include "support/files.hpp"
 #include "terrane/io/esri.hpp"
+#include "terrane/io/registry.hpp"
 #include "terrane/io/surfer.hpp"
 
 namespace terrane::io {
@@ -101,6 +102,63 @@ TEST(EsriGrid, ReadsCornersInDegreesAndMinutesInLatin1AndUtf8) {
     EXPECT_THAT(g.easting, ElementsAre(DoubleNear(12 + 40.0 / 60 + 0.25, 1e-12)));
     EXPECT_THAT(g.northing, ElementsAre(DoubleNear(-(47 + 30.0 / 60 + 30.0 / 3600) + 0.25, 1e-12)));
   }
+}
+
+TEST(FilesBesideGrids, SayInWhichUnitsTheyAre) {
+  const TemporaryFolder folder;
+  const auto placed = [&](const std::string& prj) {
+    const std::string grid = "ncols 2\nnrows 2\nxllcenter 7200\nyllcenter 3600\ncellsize 360\n1 2\n3 4\n";
+    folder.put("dem.asc", grid);
+    folder.put("dem.prj", prj);
+    return std::get<GridData>(read(folder / "dem.asc"));
+  };
+  constexpr const char* wgs84 =
+      "GEOGCS[\"GCS_WGS_1984\",DATUM[\"D_WGS_1984\",SPHEROID[\"WGS_1984\",6378137.0,298.257223563]],"
+      "PRIMEM[\"Greenwich\",0.0],UNIT[\"Degree\",0.0174532925199433]]";
+  const auto degrees = placed(wgs84);
+  EXPECT_TRUE(degrees.geographic);
+  EXPECT_FALSE(degrees.unit_is_assumed || degrees.attributes.contains("note"));
+  const auto seconds =
+      placed("Projection    GEOGRAPHIC\r\nDatum WGS84\r\nUnits DS\r\nZunits FEET\r\nParameters\r\n");
+  EXPECT_TRUE(seconds.geographic);
+  EXPECT_THAT(seconds.easting, ElementsAre(DoubleNear(2, 1e-12), DoubleNear(2.1, 1e-12)));
+  EXPECT_THAT(seconds.fields[0].values[0], DoubleNear(3 * 0.3048, 1e-12));
+  const std::string utm =
+      "PROJCS[\"WGS_1984_UTM_Zone_33N\"," + std::string(wgs84) +
+      ",PROJECTION[\"Transverse_Mercator\"],PARAMETER[\"False_Easting\",500000.0],PARAMETER[\"False_"
+      "Northing\","
+      "0.0],PARAMETER[\"Central_Meridian\",15.0],PARAMETER[\"Scale_Factor\",0.9996],PARAMETER[\"Latitude_Of_"
+      "Origin\",0.0],UNIT[";
+  const auto metres = placed(utm + "\"Meter\",1.0]]");
+  EXPECT_THAT(metres.projection, HasSubstr("WGS_1984_UTM_Zone_33N"));
+  EXPECT_THAT(metres.easting, ElementsAre(7200, 7560));
+  EXPECT_THAT(placed(utm + "\"Foot\",0.3048]]").easting,
+              ElementsAre(DoubleNear(7200 * 0.3048, 1e-9), testing::_));
+  const auto high =
+      placed(utm +
+             "\"Meter\",1.0]],VERTCS[\"Depth\",VDATUM[\"Sea\"],PARAMETER[\"Vertical_Shift\",0.0],"
+             "PARAMETER[\"Direction\",-1.0],UNIT[\"Foot_US\",0.3048006096012192]]");
+  EXPECT_THAT(high.downward, ElementsAre("dem"));
+  EXPECT_NEAR(high.fields[0].values[0], 3 * 0.3048006096012192, 1e-12);
+  EXPECT_THAT(placed("nonsense").attributes.at("note"), HasSubstr("dem.prj beside it is not understood"));
+  EXPECT_TRUE(placed("nonsense").unit_is_assumed);
+  EXPECT_THAT(message([&] { placed("Projection UTM\nUnits CHAINS\n"); }),
+              AllOf(HasSubstr("dem.prj"), HasSubstr("\"chains\""), HasSubstr("Allowed: METERS, FEET")));
+  EXPECT_THAT(message([&] { placed("Projection UTM\nUnits METERS\nXshift -500000\n"); }),
+              HasSubstr("xshift"));
+}
+
+TEST(FilesBesideGrids, OfGdalSayTheMapAndWhatIsNotReadOfThemIsNoted) {
+  const TemporaryFolder folder;
+  folder.put("dem.asc", "ncols 2\nnrows 2\nxllcenter 1\nyllcenter 2\ncellsize 1\n1 2\n3 4\n");
+  folder.put(
+      "dem.asc.aux.xml",
+      "<PAMDataset><SRS>GEOGCS[&quot;WGS 84&quot;,DATUM[&quot;WGS_1984&quot;,SPHEROID[&quot;WGS 84&quot;,"
+      "6378137,298.257223563]],PRIMEM[&quot;Greenwich&quot;,0],UNIT[&quot;degree&quot;,"
+      "0.0174532925199433]]</SRS><PAMRasterBand band=\"1\"><Scale>0.1</Scale></PAMRasterBand></PAMDataset>");
+  const auto grid = std::get<GridData>(read(folder / "dem.asc"));
+  EXPECT_TRUE(grid.geographic);
+  EXPECT_THAT(grid.attributes.at("note"), HasSubstr("Scale of dem.asc.aux.xml beside it is not read"));
 }
 
 TEST(EsriGrid, ComesBackAsItWasWritten) {

@@ -7,7 +7,9 @@
 //   corners such as "12°40'E"     applied: the grid is geographic
 //   cellsize; dx and dy           applied
 //   NODATA_value, nodata          applied, however it was rounded; without it -9999 is a gap, with a note
-//   unit of coordinates           not in the format; metres are assumed (unit_is_assumed)
+//   unit of coordinates           not in the format; of a .prj beside the file (beside_grid.hpp), or metres
+//   are
+//                                 assumed (unit_is_assumed)
 #pragma once
 
 #include <string>

@@ -13,6 +13,7 @@
 #include "terrane/base/text.hpp"
 #include "terrane/io/airborne.hpp"
 #include "terrane/io/axes.hpp"
+#include "terrane/io/beside_grid.hpp"
 #include "terrane/io/csv.hpp"
 #include "terrane/io/electrodes.hpp"
 #include "terrane/io/emg3d.hpp"
@@ -127,6 +128,7 @@ bool holds_property(const MeshData& mesh) {
 }  // namespace
 
 GridData Source::scaled(GridData grid) const {
+  place_by_files_beside(path, grid);
   if (!options.length_unit.empty()) {
     const bool degrees = lower(options.length_unit).starts_with("deg");
     const double factor = degrees ? 1 : si_factor(Quantity::length, options.length_unit);

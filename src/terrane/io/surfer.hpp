@@ -8,7 +8,9 @@
 //   rotation                      refused unless it is zero, as Surfer writes it
 //   least and greatest value      not read: computed from the nodes
 //   content after the nodes       noted (faults)
-//   unit of coordinates           not in the format; metres are assumed (unit_is_assumed)
+//   unit of coordinates           not in the format; of a .prj beside the file (beside_grid.hpp), or metres
+//   are
+//                                 assumed (unit_is_assumed)
 #pragma once
 
 #include <string>

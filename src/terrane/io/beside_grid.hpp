@@ -1,0 +1,33 @@
+// Files that other programs write beside a grid whose own format has no word for its coordinates: NAME.prj (a
+// map projection as WKT, or in the older form of Arc/Info) and NAME.EXT.aux.xml (GDAL).
+//
+//   WKT of degrees                    applied: the grid is geographic; another prime meridian than Greenwich
+//   is
+//                                     refused, another datum than WGS84 is noted
+//   WKT of a map                      applied: units become metres, the projection is the grid's; axes to the
+//                                     west or south are refused
+//   WKT of heights (VERTCS)           unit and direction applied
+//   Arc/Info: Projection, Units       degrees, seconds, metres, feet and numbers applied; others refused; a
+//   map
+//                                     without a datum is noted
+//   Arc/Info: Zunits, Xshift, Yshift  METERS, FEET and numbers applied; shifts are refused
+//   .aux.xml: SRS                     as WKT in a .prj; NoDataValue, Scale, Offset and GeoTransform are noted
+//   text that is none of these        noted
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "terrane/io/content.hpp"
+
+namespace terrane::io {
+
+/// Places a grid of which the file at `path` says no unit of coordinates (unit_is_assumed) by what lies
+/// beside it. Other grids only get a note on numbers beside them that are not read. Throws InputError,
+/// FileError with the name of that file.
+void place_by_files_beside(const std::string& path, GridData& grid);
+
+/// Places the grid by the text of a .prj with this name.
+void place_by_prj(const std::string& name, std::string_view text, GridData& grid);
+
+}  // namespace terrane::io
