@@ -118,6 +118,9 @@ TEST(SpecfemFiles, TimeFunctionsAreThoseOfTheirNumbersAndRickersWhereAParFileSay
   EXPECT_EQ(course(with(cmt_file, "half duration:    5.0", "half duration: 0"), {false, false, false, 0.1}),
             (Course{Pulse::step, 0.5 / 1.628, 0, {}}));
   EXPECT_THAT(notes.back(), HasSubstr("below five steps count as 0.5 s"));
+  EXPECT_EQ(course(with(cmt_file, "half duration:    5.0", "half duration: -3"), {false, false, false, 0.1}),
+            (Course{Pulse::step, 0.5 / 1.628, 0, {}}))
+      << "as in SPECFEM3D, which has no other meaning for it";
   EXPECT_THAT(message([&] { course(with(force_file, "source time function:            1\n", ""), {}); }),
               HasSubstr("no line \"source time function:\""));
 }
@@ -166,8 +169,8 @@ TEST(SpecfemFiles, ThatAreBrokenAreRefusedWithTheirLine) {
   };
   EXPECT_THAT(broken(cmt_file, "Mrr:", "Mxx:"), AllOf(HasSubstr(":2"), HasSubstr("mrr")));
   EXPECT_THAT(broken(cmt_file, "30.0", "deep"), AllOf(HasSubstr(":7: depth"), HasSubstr("no number")));
-  EXPECT_THAT(broken(cmt_file, "half duration:    5.0", "half duration:    0.0"),
-              HasSubstr("half duration of zero"));
+  EXPECT_THAT(broken(cmt_file, "half duration:    5.0", "half duration:   -2.5"),
+              HasSubstr("a half duration of -2.5 s"));
   EXPECT_THAT(broken(cmt_file, "event name", "event"), HasSubstr("no sources"));
   EXPECT_THAT(broken(force_file, "function:            1", "function:            5"),
               AllOf(HasSubstr(":7"), HasSubstr("not offered")));

@@ -186,6 +186,14 @@ TEST(Syscal, ColumnsHaveTheUnitsOfTheirHeads) {
   EXPECT_THAT(refusal("Spa.1,Spa.2,Spa.3,Spa.4,Rho (cubits)\n0,1,2,3,50\n"), HasSubstr("column Rho"));
 }
 
+TEST(Syscal, ColumnsOfPlacesBesideTheLineAreNotedAndSeveralLinesRefused) {
+  const std::string head = "Spa.1,Spa.2,Spa.3,Spa.4,Rho,Y,Elev (m)\n0,1,2,3,50,7,400\n1,2,3,4,60,";
+  EXPECT_THAT(arrays_from(head + "7,400\n").note, HasSubstr("Y = 7, Elev = 400 is not read"));
+  EXPECT_THAT(refusal(head + "8,400\n"),
+              AllOf(HasSubstr("column Y has several values"), HasSubstr("a_easting, a_northing")));
+  EXPECT_EQ(arrays_from("Spa.1,Spa.2,Spa.3,Spa.4,Rho,Vp\n0,1,2,3,50,7\n").note, "");
+}
+
 TEST(Bert, UnitsAreThoseThatAColumnCanHave) {
   const auto file = [](const std::string& names) {
     return "2\n# x z\n0 0\n1 0\n1\n# a b m n " + names + "\n1 2 1 2 10 3\n0\n";

@@ -450,6 +450,8 @@ std::vector<double> values_in(const std::string& file, const Column& column, Qua
   }
 }
 
+void add_line(std::string& note, const std::string& text) { note += (note.empty() ? "" : "\n") + text; }
+
 /// The apparent resistivities of a Syscal table with their uncertainties, or else its resistances.
 void take_measured(const Table& table, ElectrodeData& data) {
   const auto& file = table.source;
@@ -459,7 +461,7 @@ void take_measured(const Table& table, ElectrodeData& data) {
     const auto* deviation = find(table, "dev.");
     const auto percent = deviation == nullptr ? error : values_in(file, *deviation, Quantity::fraction, "%");
     if (std::any_of(percent.begin(), percent.end(), [](double one) { return !(one > 0); }))
-      data.note = "Dev. is 0 or empty in some rows: uncertainties are not taken from it";
+      add_line(data.note, "Dev. is 0 or empty in some rows: uncertainties are not taken from it");
     else
       for (std::size_t row = 0; row < percent.size(); ++row)
         error.push_back(std::abs(values[row]) * percent[row] / 100);
@@ -473,6 +475,32 @@ void take_measured(const Table& table, ElectrodeData& data) {
       resistance.push_back(amperes[row] == 0 ? nowhere : volts[row] / amperes[row]);
     data.columns.push_back({"resistance", "V/A", std::move(resistance), {}});
   }
+}
+
+/// Notes the columns of places of which a Syscal table has none by its form: electrodes lie on one line, at
+/// the distances Spa.1 to Spa.4. Throws InputError if such a column tells several lines apart.
+void look_at_other_places(const Table& table, ElectrodeData& data) {
+  constexpr std::array<std::string_view, 5> words{"alt", "elev", "lat", "lon", "northing"};
+  std::string unread;
+  for (const auto& column : table.columns) {
+    const auto name = lower(column.name);
+    const bool of_axis = (name.starts_with("y") || name.starts_with("z")) &&
+                         (name.size() <= 3 || name.find('.') != std::string::npos);
+    const bool of_word =
+        std::any_of(words.begin(), words.end(), [&](auto word) { return name.starts_with(word); });
+    if (!(of_axis || of_word) || column.values.empty() || std::isnan(column.values.front())) continue;
+    const auto differs = [&](double value) { return value != column.values.front(); };
+    if (std::any_of(column.values.begin(), column.values.end(), differs))
+      throw InputError(
+          table.source,
+          fmt::format("column {} has several values, and Spa.1 to Spa.4 place electrodes on one line",
+                      shown(column.name)),
+          "Write the places of electrodes as columns a_easting, a_northing, a_up, b_easting and so on.");
+    unread +=
+        fmt::format("{}{} = {:g}", unread.empty() ? "" : ", ", shown(column.name), column.values.front());
+  }
+  if (!unread.empty())
+    data.note = fmt::format("{} is not read: electrodes lie on a line, at Spa.1 to Spa.4", unread);
 }
 
 }  // namespace
@@ -497,6 +525,7 @@ ElectrodeData read_syscal(TextReader& in) {
     }
     data.electrodes.arrays.push_back({n[0], n[1], n[2], n[3]});
   }
+  look_at_other_places(table, data);
   take_measured(table, data);
   if (const auto* m = find(table, "m"))
     data.columns.push_back(
@@ -505,8 +534,9 @@ ElectrodeData read_syscal(TextReader& in) {
     for (const auto& word : text.values)
       if (lower(word).find("pole") != std::string::npos &&
           lower(word).find("dipole dipole") == std::string::npos && lower(word).starts_with("pole")) {
-        data.note =
-            fmt::format("arrays \"{}\": far electrodes are taken to stand where the table says", shown(word));
+        add_line(data.note,
+                 fmt::format("arrays \"{}\": far electrodes are taken to stand where the table says",
+                             shown(word)));
         return data;
       }
   return data;

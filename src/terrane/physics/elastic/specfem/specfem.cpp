@@ -59,7 +59,8 @@ class Solution {
       return 5 * rules_.step;
     }
     if (!(given.duration > 0))
-      throw InputError(given.where(duration_keys(given)), "a half duration of zero",
+      throw InputError(given.where(duration_keys(given)),
+                       fmt::format("a half duration of {:g} s", given.duration),
                        "SPECFEM3D takes five time steps then; write the half duration that is meant, s.");
     return given.duration;
   }
