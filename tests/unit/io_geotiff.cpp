@@ -150,6 +150,11 @@ TEST_F(Geotiff, KeysSayDegreesMetresOrFeet) {
   EXPECT_FALSE(degrees.attributes.contains("note"));
   keys(file, {{1024, 2}, {2048, 4267}});
   EXPECT_THAT(read(file).attributes.at("note"), HasSubstr("(EPSG:4267) are taken for those of WGS84"));
+  keys(file,
+       {{1024, 2}, {2048, 4807}});  // degrees of a hundredth of a right angle, from the meridian of Paris
+  EXPECT_THAT(message([&] { read(file); }), HasSubstr("longitudes do not count from Greenwich"));
+  keys(file, {{1024, 2}, {2048, 32767}, {2051, 8903}});
+  EXPECT_THAT(message([&] { read(file); }), HasSubstr("longitudes do not count from Greenwich"));
   auto feet = three_by_two(32, floats);
   keys(feet, {{1024, 1}, {3072, 2227}});  // California, in feet of the US survey
   const auto map = read(feet);

@@ -76,9 +76,10 @@ void take_vertical_system(std::string_view wkt, GridData& grid) {
     for (const auto& field : grid.fields) grid.downward.push_back(field.name);
 }
 
-void take_degrees(const std::string& name, std::string_view wkt, double radians, GridData& grid) {
-  const auto meridian = numbers_behind(wkt, "PRIMEM[");
-  if (!meridian.empty() && meridian.front() != 0)
+/// radians: unit of the places; meridian: that from which longitudes count, degrees east of Greenwich
+void take_degrees(const std::string& name, std::string_view wkt, double radians, double meridian,
+                  GridData& grid) {
+  if (meridian != 0)
     throw InputError(name, "longitudes do not count from Greenwich",
                      "`gdalwarp -t_srs EPSG:4326 IN OUT.tif` brings the grid there.");
   grid.geographic = true;
@@ -101,7 +102,7 @@ void take_wkt(const std::string& name, std::string_view wkt, GridData& grid) {
                                       fs::path(name).filename().string(), shown(wkt)));
   if (!axes->usual) throw InputError(name, "the axes of its map run to the west or south", by_gdalwarp);
   if (axes->kind == CrsAxes::Kind::geographic) {
-    take_degrees(name, wkt, axes->unit, grid);
+    take_degrees(name, wkt, axes->unit, axes->meridian, grid);
   } else {
     multiply(grid.easting, axes->unit);
     multiply(grid.northing, axes->unit);
@@ -147,7 +148,7 @@ void take_arc_axes(const std::string& name, std::map<std::string, std::string>& 
     if (!unit.empty() && unit != "dd" && unit != "ds")
       throw InputError(name, fmt::format("its places are in \"{}\"", shown(unit)),
                        "Allowed: DD (degrees), DS (seconds of arc).");
-    take_degrees(name, "GEOGCS[\"" + said["datum"] + "\"", pi / 180 / (unit == "ds" ? 3600 : 1), grid);
+    take_degrees(name, "GEOGCS[\"" + said["datum"] + "\"", pi / 180 / (unit == "ds" ? 3600 : 1), 0, grid);
   } else {
     const auto metres = metres_of_arc(unit);
     if (!metres)

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "terrane/base/constants.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/io/geotiff.hpp"
 #include "terrane/survey/crs.hpp"
@@ -23,6 +24,7 @@ enum Key : std::uint16_t {
   model_type = 1024,
   raster_type = 1025,
   geodetic_system = 2048,
+  prime_meridian_code = 2051,
   angular_unit = 2054,
   prime_meridian = 2061,
   projected_system = 3072,
@@ -196,6 +198,10 @@ void place_in_degrees(const std::string& name, const Keys& keys, GridData& grid,
                       std::vector<std::string>& notes) {
   grid.geographic = true;
   double factor = 1;
+  const auto code = keys.code(geodetic_system);
+  const auto system =
+      code && *code != defined_by_user ? crs_axes(fmt::format("EPSG:{}", *code)) : std::nullopt;
+  if (system) factor = system->unit * 180 / pi;
   if (const auto unit = keys.code(angular_unit)) {
     const auto known = unit_of(*unit);
     if (!known || *unit < 9100)
@@ -203,9 +209,13 @@ void place_in_degrees(const std::string& name, const Keys& keys, GridData& grid,
                        "`gdalwarp -t_srs EPSG:4326 IN OUT.tif` brings it into degrees.");
     factor = *known;
   }
-  if (keys.number(prime_meridian).value_or(0) != 0)
+  constexpr int greenwich = 8901;
+  const auto meridian = keys.code(prime_meridian_code).value_or(greenwich);
+  if (keys.number(prime_meridian).value_or(system ? system->meridian : 0) != 0 ||
+      (meridian != greenwich && meridian != defined_by_user))
     throw InputError(name, "its longitudes do not count from Greenwich",
                      "`gdalwarp -t_srs EPSG:4326 IN OUT.tif` brings it there.");
+  if (std::abs(factor - 1) < 1e-9) factor = 1;
   scale(grid.easting, factor);
   scale(grid.northing, factor);
   const auto out_of = [](const std::vector<double>& a, double most) {
@@ -220,7 +230,6 @@ void place_in_degrees(const std::string& name, const Keys& keys, GridData& grid,
   // EPSG codes of WGS 84 (2D and 3D) and of systems that differ from it by less than two metres.
   constexpr std::array same{4326, 4979, 4258, 4937, 4269, 4283, 4939, 7844, 7843, 4674, 4989, 4167,
                             4959, 4490, 4480, 6318, 6319, 4617, 4148, 4612, 6668, 4737, 9057, 4019};
-  const auto code = keys.code(geodetic_system);
   if (code && std::find(same.begin(), same.end(), *code) == same.end())
     notes.push_back(
         fmt::format("its longitudes and latitudes (EPSG:{}) are taken for those of WGS84", *code));

@@ -5,6 +5,8 @@
 #include <memory>
 #include <string_view>
 
+#include "terrane/base/constants.hpp"
+
 namespace terrane {
 
 namespace {
@@ -44,10 +46,20 @@ CrsAxes::Kind kind_of(const PJ* system) {
   }
 }
 
+double meridian_of(PJ_CONTEXT* context, const PJ* system) {
+  const ProjObject meridian(proj_get_prime_meridian(context, system));
+  double longitude = 0, radians = 1;
+  if (!meridian ||
+      proj_prime_meridian_get_parameters(context, meridian.get(), &longitude, &radians, nullptr) == 0)
+    return 0;
+  return longitude * radians * 180 / pi;
+}
+
 std::optional<CrsAxes> axes_of(PJ_CONTEXT* context, const PJ* system) {
   const ProjObject axes(proj_crs_get_coordinate_system(context, system));
   if (!axes) return {};
   CrsAxes all{kind_of(system), 1, true};
+  if (all.kind == CrsAxes::Kind::geographic) all.meridian = meridian_of(context, system);
   const int count = proj_cs_get_axis_count(context, axes.get());
   const int horizontal = all.kind == CrsAxes::Kind::vertical ? 1 : 2;
   if (count < horizontal) return {};

@@ -15,8 +15,9 @@ std::string crs_wkt(const std::string& definition);
 struct CrsAxes {
   enum class Kind { projected, geographic, vertical, other };
   Kind kind = Kind::other;
-  double unit = 1;     ///< unit of the axes in metres; of a geographic system, in radians
-  bool usual = false;  ///< whether the axes point east and north, or up
+  double unit = 1;      ///< unit of the axes in metres; of a geographic system, in radians
+  bool usual = false;   ///< whether the axes point east and north, or up
+  double meridian = 0;  ///< longitude of the prime meridian of a geographic system, degrees east of Greenwich
 };
 /// The axes of the system given by an EPSG code, a PROJ string or WKT; empty if PROJ does not know it.
 std::optional<CrsAxes> crs_axes(const std::string& definition);
