@@ -47,11 +47,20 @@ TEST(Serve, RanksOfAnAutomaticDeviceTakeTheKindOfTheFirstAndANumberOfTheirOwn) {
 
 TEST(Serve, AGpuThatAJobNamesBeginsAsideAndNobodyMindsOneThatIsNotThere) {
   Alone alone;
-  auto named = begin_with_gpu_aside({Device::Kind::cuda, 1000}, alone);
+  auto named = begin_with_gpu_aside({Device::Kind::cuda, 1000}, false, alone);
   ASSERT_TRUE(named.valid());
   EXPECT_NO_THROW(named.get());
-  for (const Device other : {Device{}, Device{Device::Kind::cpu, -1}, Device{Device::Kind::debug, -1}})
-    EXPECT_FALSE(begin_with_gpu_aside(other, alone).valid());
+  for (const bool takes_any : {false, true})
+    for (const auto kind : {Device::Kind::cpu, Device::Kind::debug})
+      EXPECT_FALSE(begin_with_gpu_aside({kind, -1}, takes_any, alone).valid());
+}
+
+TEST(Serve, AnAutomaticGpuBeginsAsideForAPhysicsThatTakesAnyAndNotForOneThatCompares) {
+  Alone alone;
+  auto taken = begin_with_gpu_aside({}, true, alone);
+  ASSERT_TRUE(taken.valid());
+  EXPECT_NO_THROW(taken.get());
+  EXPECT_FALSE(begin_with_gpu_aside({}, false, alone).valid());
 }
 
 }  // namespace

@@ -364,7 +364,7 @@ struct Sound {
 /// simulation; alone: it is the only one. ahead: see Registry::make()
 template <class Each>
 std::vector<Sound> read_all(const Registry& registry, const Config& job, const JobOptions& options,
-                            Each&& each, const std::function<void(const Runtime&)>& ahead = {}) {
+                            Each&& each, const Ahead& ahead = {}) {
   std::vector<Sound> all;
   std::vector<NamedOutput> outputs;
   auto parts = registry.parts(job, options.only);
@@ -421,10 +421,10 @@ std::string_view verb_of(const Registry& registry) {
 
 /// A function that tells other ranks the device of a job before its model is built, and starts initialising
 /// the GPU of this rank.
-std::function<void(const Runtime&)> begin_devices(Comm& comm, std::future<void>& gpu) {
-  return [&](const Runtime& runtime) {
+Ahead begin_devices(Comm& comm, std::future<void>& gpu) {
+  return [&](const Runtime& runtime, const Physics& physics) {
     foretell(comm, runtime.device);
-    if (!gpu.valid()) gpu = begin_with_gpu_aside(runtime.device, comm);
+    if (!gpu.valid()) gpu = begin_with_gpu_aside(runtime.device, physics.takes_any_gpu, comm);
   };
 }
 

@@ -21,8 +21,9 @@ void begin_with_gpu(Device wanted, const Comm& comm) {
     begin(wanted, comm.on_node());
 }
 
-std::future<void> begin_with_gpu_aside(Device wanted, const Comm& comm) {
-  if (wanted.kind != Device::Kind::cuda) return {};
+std::future<void> begin_with_gpu_aside(Device wanted, bool takes_any_gpu, const Comm& comm) {
+  const bool any = wanted.kind == Device::Kind::automatic && takes_any_gpu;
+  if (wanted.kind != Device::Kind::cuda && !any) return {};
   return std::async(std::launch::async, [wanted, place = comm.on_node()] { begin(wanted, place); });
 }
 

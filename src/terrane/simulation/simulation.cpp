@@ -87,7 +87,7 @@ std::vector<Config::Part> Registry::parts(const Config& job, const std::vector<s
   return parts;
 }
 
-Job Registry::make(const Config& job, const std::function<void(const Runtime&)>& ahead) const {
+Job Registry::make(const Config& job, const Ahead& ahead) const {
   const auto simulation = job.table("simulation");
   const Physics* physics = &find_for(simulation);
   const auto root = job.describe({tables_of(*physics)});
@@ -95,7 +95,7 @@ Job Registry::make(const Config& job, const std::function<void(const Runtime&)>&
   const auto keys = keys_of(*physics, "simulation");
   Job made;
   made.runtime = Runtime::read(simulation.describe({keys}));
-  if (ahead) ahead(made.runtime);
+  if (ahead) ahead(made.runtime, *physics);
   made.simulation = physics->make(root, made.runtime);
   made.output = Output::read(root);
   made.runtime.checkpoint = made.output.checkpoint;

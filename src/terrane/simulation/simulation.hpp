@@ -54,7 +54,14 @@ struct Physics {
   /// while the job is read.
   std::function<std::unique_ptr<Simulation>(const Config& job, const Runtime& runtime)> make;
   std::function<void(Comm&)> serve;  ///< what ranks other than 0 do during a run
+  /// Whether device = "auto" means the GPU wherever there is one, so that it may be initialised before the
+  /// model is made. Other physics compute short runs on the CPU, faster than a GPU starts, or have no code
+  /// for GPUs.
+  bool takes_any_gpu = false;
 };
+
+/// What is called before the earth model of a job is made, which may take long.
+using Ahead = std::function<void(const Runtime& runtime, const Physics& physics)>;
 
 /// The physics of jobs that name none, as in the first versions of Terrane.
 inline constexpr std::string_view unnamed_physics = "gravity";
@@ -83,9 +90,9 @@ class Registry {
   /// The naming conventions of all physics, for files of unknown origin.
   Conventions conventions() const;
   /// Makes the job that a file describes, with the physics that simulation.physics names. Unknown keys and
-  /// keys without effect are an error. ahead: called with the runtime before the earth model is made, which
-  /// may take long. Throws InputError, FileError, MemoryError.
-  Job make(const Config& job, const std::function<void(const Runtime&)>& ahead = {}) const;
+  /// keys without effect are an error. ahead: called before the earth model is made. Throws InputError,
+  /// FileError, MemoryError.
+  Job make(const Config& job, const Ahead& ahead = {}) const;
   /// The simulations of a job, each as a separate job for make(); a job with a single simulation gives that
   /// one, without a name. only: names of the wanted simulations; empty: all. Throws InputError.
   std::vector<Config::Part> parts(const Config& job, const std::vector<std::string>& only = {}) const;

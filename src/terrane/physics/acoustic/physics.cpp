@@ -77,6 +77,7 @@ Physics physics() {
   };
   acoustic.shortest = shortest_job;
   acoustic.make = Simulation::from_job;
+  acoustic.takes_any_gpu = true;
   acoustic.serve = serve;
   return acoustic;
 }

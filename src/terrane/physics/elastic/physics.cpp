@@ -60,6 +60,7 @@ Physics physics() {
   };
   elastic.shortest = shortest_job;
   elastic.make = Simulation::from_job;
+  elastic.takes_any_gpu = true;
   elastic.serve = serve;
   return elastic;
 }

@@ -68,6 +68,7 @@ Physics physics() {
   };
   electric.shortest = shortest_job;
   electric.make = Simulation::from_job;
+  electric.takes_any_gpu = true;
   electric.serve = serve;
   return electric;
 }

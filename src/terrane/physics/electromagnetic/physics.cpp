@@ -72,6 +72,7 @@ Physics physics() {
   };
   em.shortest = shortest_job;
   em.make = [](const Config& job, const Runtime& runtime) { return Simulation::from_job(job, runtime); };
+  em.takes_any_gpu = true;
   em.serve = serve;
   return em;
 }

@@ -56,6 +56,7 @@ Physics physics() {
   };
   heat.shortest = shortest_job;
   heat.make = Simulation::from_job;
+  heat.takes_any_gpu = true;
   heat.serve = serve;
   return heat;
 }
