@@ -44,6 +44,12 @@ void Chained::row(std::size_t i, std::span<double> out) const {
   gather(whole, out);
 }
 
+void Linearised::store_entries(Progress* progress) {
+  if (!entries) return;
+  jacobian = entries(warnings, progress);
+  entries = {};
+}
+
 Linearised LogarithmForward::at(std::span<const double> model, Progress* progress) const {
   std::vector<double> property(model.begin(), model.end());
   for (double& p : property) {
@@ -53,8 +59,15 @@ Linearised LogarithmForward::at(std::span<const double> model, Progress* progres
   }
   auto made = physics_->at(property, progress);
   if (!made.jacobian) return made;
-  made.jacobian =
-      std::make_shared<Chained>(std::move(made.jacobian), std::vector<std::uint32_t>{}, std::move(property));
+  const auto chained = [property](std::shared_ptr<const solve::LinearOperator> jacobian) {
+    return std::make_shared<Chained>(std::move(jacobian), std::vector<std::uint32_t>{}, property);
+  };
+  made.jacobian = chained(std::move(made.jacobian));
+  if (made.entries)
+    made.entries = [chained, entries = std::move(made.entries)](std::vector<std::string>& warnings,
+                                                                Progress* p) {
+      return chained(entries(warnings, p));
+    };
   return made;
 }
 

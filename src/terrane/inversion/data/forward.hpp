@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -21,6 +22,13 @@ struct Linearised {
   std::vector<double> data;                               ///< F(m), [rows]
   std::shared_ptr<const solve::LinearOperator> jacobian;  ///< J = ∂F/∂m at m, [rows, columns]
   std::vector<std::string> warnings;  ///< warnings, for example of solves that did not converge
+  /// If entries of J take solves of their own and are worth storing: computes them, adds warnings, and
+  /// returns J with them in memory. To be called where J is needed, not for models of which data alone are.
+  std::function<std::shared_ptr<const solve::LinearOperator>(std::vector<std::string>&, Progress*)> entries =
+      {};
+
+  /// Replaces `jacobian` by that with its entries in memory, if `entries` computes them.
+  void store_entries(Progress* progress = nullptr);
 };
 
 class Forward {

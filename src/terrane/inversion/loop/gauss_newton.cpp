@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "terrane/base/error.hpp"
@@ -45,6 +46,7 @@ class Steps {
     field("sparse_target", s.sparse_target_);
   }
   void look_around(std::vector<double> model);
+  void store_jacobian();
   void doubt_outliers(double scale);
   void step();
   double choose_beta(const Lanczos& lanczos);
@@ -138,13 +140,17 @@ double Steps::misfit() const {
   return settings_.cooling * far > out_.target ? far : huber_misfit(r, settings_.huber);
 }
 
-/// Makes `model` the present model, and computes F and J there.
+/// Makes `model` the present model, and computes F there.
 void Steps::look_around(std::vector<double> model) {
   here_ = {};  // frees the memory of J for the next one
   here_ = problem_.forward->at(model, progress_);
   out_.model = std::move(model);
-  if (here_.jacobian && settings_.jacobian_in_memory)
-    here_.jacobian = in_memory(*here_.jacobian, settings_.threads);
+}
+
+/// Stores J of the present model, from which a step begins. Models that a line search refuses need none.
+void Steps::store_jacobian() {
+  here_.store_entries(progress_);
+  if (settings_.jacobian_in_memory) here_.jacobian = in_memory(*here_.jacobian, settings_.threads);
 }
 
 void Steps::prepare() {
@@ -170,6 +176,7 @@ void Steps::prepare() {
   look_around(std::move(model));
   if (here_.jacobian == nullptr)
     throw InputError("inversion.start", "the first model is beyond what numbers can be computed for");
+  store_jacobian();
   if (!from) {
     out_.forwards = 1;
     auto linear = p;  // sensitivity weights are those of the first model
@@ -300,22 +307,40 @@ std::vector<double> Steps::descent(const Objective& linear) {
   return model;
 }
 
+/// The next trial of a line search after one at t, whose φ is `there`: the minimum of the parabola that has
+/// φ and its slope at the present model and φ at t, but between t/10 and t/2 (Nocedal & Wright 2006, 3.5).
+double nearer(double t, double phi, double slope, double there) {
+  const double minimum = -0.5 * slope * t * t / (there - phi - slope * t);
+  return std::isfinite(minimum) ? std::clamp(minimum, 0.1 * t, 0.5 * t) : 0.5 * t;
+}
+
+/// The least decrease of φ that a step of the line search has to bring, as a fraction of what the slope alone
+/// promises; a step to the minimum of a parabola brings one half. Steps of Gauss and Newton leave out second
+/// derivatives of the data: where residuals are large they end behind the minimum, the next one before it,
+/// and so on. With 1e-4 such steps were accepted, and a model of 64 data took 31 models in place of 8.
+constexpr double least_decrease = 0.1;
+
 /// Line search from the present model towards `to`, until φ is low enough. Returns false if φ never is low
 /// enough; then the model is unchanged.
 bool Steps::search(const std::vector<double>& to, double slope) {
   const auto from = out_.model;
   const auto before = here_;
   const double phi = value_at(here_.data, from, objective()).phi(out_.beta);
-  for (double t = 1; t > 1e-3; t /= 2) {
+  for (double t = 1; t > 1e-3;) {
     std::vector<double> model(from);
     for (std::size_t c = 0; c < model.size(); ++c) model[c] += t * (to[c] - from[c]);
     if (t == 1) model = to;
     problem_.bounds.clip(model);
     look_around(std::move(model));
     ++out_.forwards;
-    if (here_.jacobian != nullptr &&
-        value_at(here_.data, out_.model, objective()).phi(out_.beta) <= phi + 1e-4 * t * slope)
+    const double there = here_.jacobian == nullptr
+                             ? std::numeric_limits<double>::quiet_NaN()
+                             : value_at(here_.data, out_.model, objective()).phi(out_.beta);
+    if (there <= phi + least_decrease * t * slope) {
+      store_jacobian();
       return true;
+    }
+    t = nearer(t, phi, slope, there);
   }
   here_ = before;
   out_.model = from;
@@ -409,6 +434,7 @@ std::string Steps::why_stuck() const {
 /// the first model, well enough.
 void Steps::go_to_centre() {
   look_around(centre_);
+  store_jacobian();
   ++out_.forwards;
   out_.beta = out_.beta_relative = 0;
   out_.phi_d = misfit();

@@ -88,6 +88,29 @@ void warn_of(const std::vector<Solve>& solves, const char* whose, std::vector<st
         fmt::format("{} of {} solves for fields of {} did not converge", bad, solves.size(), whose));
 }
 
+/// J with its entries in memory, from a solve for each receiver, component and frequency.  data, cells: its
+/// factors for each datum and each active cell
+std::shared_ptr<const solve::LinearOperator> entries_of(FieldModel& made, const std::vector<Z>& data,
+                                                        const std::vector<double>& cells,
+                                                        const std::vector<std::uint32_t>& active, int threads,
+                                                        std::vector<std::string>& warnings,
+                                                        Progress* progress) {
+  const std::size_t rows = 2 * data.size(), columns = cells.size();
+  std::vector<double> entries(rows * columns);
+  const auto solves = made.rows(
+      numbers_of(made),
+      [&](std::size_t n, std::span<const Z> row) {
+        for (std::size_t c = 0; c < columns; ++c) {
+          const Z entry = data[n] * row[active.empty() ? c : active[c]] * cells[c];
+          entries[2 * n * columns + c] = entry.real();
+          entries[(2 * n + 1) * columns + c] = entry.imag();
+        }
+      },
+      progress);
+  warn_of(solves, "receivers", warnings);
+  return inversion::in_memory(rows, columns, std::move(entries), threads);
+}
+
 }  // namespace
 
 void MeasuredFields::as(Parts parts, std::vector<double>& data, std::vector<double>& deviation) const {
@@ -156,24 +179,13 @@ inversion::Linearised ElectromagneticFields::at(std::span<const double> resistiv
   }
   warn_of(made->outcome().solves, "sources", here.warnings);
   if (!finite) return here;
-  if (!in_memory_) {
-    here.jacobian = std::make_shared<inversion::Chained>(
-        std::make_shared<FieldJacobian>(made, std::move(slopes)), active_, std::move(slope));
-    return here;
-  }
-  std::vector<double> entries(rows() * columns());
-  const auto solves = made->rows(
-      numbers_of(*made),
-      [&](std::size_t n, std::span<const Z> row) {
-        for (std::size_t c = 0; c < columns(); ++c) {
-          const Z entry = slopes[n] * row[cell(c)] * slope[c];
-          entries[2 * n * columns() + c] = entry.real();
-          entries[(2 * n + 1) * columns() + c] = entry.imag();
-        }
-      },
-      progress);
-  warn_of(solves, "receivers", here.warnings);
-  here.jacobian = inversion::in_memory(rows(), columns(), std::move(entries), threads_);
+  if (in_memory_)
+    here.entries = [made, slopes, slope, active = active_, threads = threads_](
+                       std::vector<std::string>& warnings, Progress* seen) {
+      return entries_of(*made, slopes, slope, active, threads, warnings, seen);
+    };
+  here.jacobian = std::make_shared<inversion::Chained>(
+      std::make_shared<FieldJacobian>(made, std::move(slopes)), active_, std::move(slope));
   return here;
 }
 
