@@ -88,11 +88,13 @@ class Verbs(CommandTest):
                                       "acoustic", "traveltime"})
         for name in known:
             (self.folder / name).mkdir()
-            out, _ = self.terrane("new", "inversion", "--of", name, "-o", f"{name}/job.toml")
+            out, said = self.terrane("new", "inversion", "--of", name, "-o", f"{name}/job.toml")
             self.assertIn("put your data in its place", out)
+            self.assertEqual(said, "", f"{name}: the earth of an example is none to warn of")
             self.assertTrue((self.folder / name / "truth.toml").is_file())
             out, _ = self.terrane("check", f"{name}/job.toml")
             self.assertIn("is sound", out)
+            self.assertNotRegex(out, "(?m)^ *warning ", name)
             short, _ = self.terrane("new", "inversion", "--of", name, "--short")
             self.assertNotIn("#", short)
         for name, told in (("gravity", False), ("traveltime", True)):  # beyond the rays data tell nothing

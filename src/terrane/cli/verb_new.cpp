@@ -168,6 +168,7 @@ void write_data(const Registry& registry, const NewOptions& options, const inver
   JobOptions run_it;
   run_it.job = truth.string();
   run_it.quiet = true;
+  run_it.tells_what_formats_leave_out = false;
   if (run(registry, run_it, comm) != 0)
     throw FileError(data.string(), "the data of this job could not be computed");
   say("wrote {}, and of this earth {}: put your data in its place\n", truth.string(), data.string());

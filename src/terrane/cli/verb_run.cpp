@@ -175,7 +175,8 @@ namespace {
 /// Checks that all output files can be written, before hours of computing, and creates their folders.
 void prepare_files(const Config::Part& part, const Job& job, const JobOptions& options) {
   const bool plots = options.plots && !job.output.plots.empty();
-  print_warnings(check_files(part.job, *job.simulation, job.output, plots));
+  const auto left = check_files(part.job, *job.simulation, job.output, plots);
+  if (options.tells_what_formats_leave_out) print_warnings(left);
   if (plots) check_drawing(plot_source(job.output).string());
   make_folders(job.output, plots);
 }

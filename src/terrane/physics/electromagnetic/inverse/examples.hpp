@@ -100,10 +100,10 @@ inline constexpr inversion::ExampleJob magnetotelluric_example{
     R"(# Resistivities from magnetotelluric sites. Without [mesh] and [model] both are planned, more finely, and take longer.
 [mesh]
 kind = "tensor"
-origin = [-49, -47, -46.6, "km"]
+origin = [-49, -47, -47.35, "km"]
 easting_widths = [24, 12, 6, 3, "8*1", 3, 6, 12, 24, "km"]
 northing_widths = [24, 12, 6, 3, "4*1", 3, 6, 12, 24, "km"]
-up_widths = [14, 10, 7, 5, 3.5, 2.4, 1.6, 1.1, 0.7, 0.5, 0.4, 0.4, 0.8, 1.6, 3, 6, 12, 24, "km"]
+up_widths = [14, 10, 7, 5, 3.5, 2.4, 1.6, 1.1, 0.7, 0.5, 0.4, 0.35, 0.4, 0.4, 0.4, 0.8, 1.6, 3, 6, 12, 24, "km"]
 
 [model.background]              # the first model and the reference
 resistivity = "100 ohm m"
@@ -134,10 +134,10 @@ model = ["model.nc"]
     R"(# The earth that sites.modem comes from: a conductor in ground of 100 ohm m.
 [mesh]
 kind = "tensor"
-origin = [-49, -47, -46.6, "km"]
+origin = [-49, -47, -47.35, "km"]
 easting_widths = [24, 12, 6, 3, "8*1", 3, 6, 12, 24, "km"]
 northing_widths = [24, 12, 6, 3, "4*1", 3, 6, 12, 24, "km"]
-up_widths = [14, 10, 7, 5, 3.5, 2.4, 1.6, 1.1, 0.7, 0.5, 0.4, 0.4, 0.8, 1.6, 3, 6, 12, 24, "km"]
+up_widths = [14, 10, 7, 5, 3.5, 2.4, 1.6, 1.1, 0.7, 0.5, 0.4, 0.35, 0.4, 0.4, 0.4, 0.8, 1.6, 3, 6, 12, 24, "km"]
 
 [model.background]
 resistivity = "100 ohm m"
@@ -150,7 +150,7 @@ resistivity = "1e8 ohm m"
 
 [[model.body]]
 kind = "box"
-box = [-2, 1, -2, 2, -2.3, -0.8, "km"]
+box = [-2, 1, -2, 2, -2.05, -0.8, "km"]
 resistivity = "10 ohm m"
 
 [source]
