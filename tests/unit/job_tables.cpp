@@ -103,9 +103,9 @@ TEST(Conductivity, AlongAnAxisIsTheFirstThatACellKnows) {
   const double none = std::nan("");
   const auto model = from_dense(TensorMesh({0, 1, 2, 3, 4, 5}, {0, 1}, {0, 1}),
                                 {{"conductivity", {none, none, none, 0.2, none}},
-                                 {"resistivity", {none, none, 10, 10, 10}},
+                                 {"resistivity", {none, none, 10, 5, 10}},
                                  {"conductivity_up", {0.5, none, none, none, none}},
-                                 {"resistivity_up", {8, 8, none, none, none}},
+                                 {"resistivity_up", {2, 8, none, none, none}},
                                  {"conductivity_east", {none, none, none, none, 3}}});
   EXPECT_TRUE(conducts_by_axis(model));
   const auto up = conductivity_along(model, "up"), east = conductivity_along(model, "east"),
