@@ -870,7 +870,7 @@ EarthModel average(const TensorMesh& mesh, const Description& described, const A
   CellAverages averages(mesh, earth, options);
   averages.compute();
   if (report) report->cells = std::move(averages.held);
-  return from_dense(mesh, std::move(averages.values));
+  return from_dense(mesh, averages.values);
 }
 
 }  // namespace terrane
