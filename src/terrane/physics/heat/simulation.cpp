@@ -64,7 +64,7 @@ std::span<const Key> source_keys() {
 /// Throws InputError if a cell's heat capacity per volume contradicts ρ c, J/(m³ K). Files round both, so a
 /// hundredth is allowed.
 void expect_one_capacity(double capacity, double of_mass, std::size_t cell, const std::string& where) {
-  if (std::fabs(capacity - of_mass) <= 0.01 * capacity) return;
+  if (!(std::fabs(capacity - of_mass) > 0.01 * capacity)) return;  // also where there is no density
   throw InputError(where,
                    fmt::format("cell {} has a heat_capacity of {:.6g} J/(m3 K), and its density times its "
                                "specific_heat is {:.6g}",
