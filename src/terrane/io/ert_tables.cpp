@@ -195,7 +195,7 @@ class Res2dinv {
       const auto place = next(line) ? numbers_of(line) : std::nullopt;
       if (!place || place->size() != 3)
         in_.fail(fmt::format("no x, y and z behind the line \"{} electrode\"", name));
-      (name[0] == 'c' ? remote_b_ : remote_n_) = {(*place)[0], (*place)[1], (*place)[2]};
+      (name[0] == 'c' ? remote_b_ : remote_n_) = electric::Point{(*place)[0], (*place)[1], (*place)[2]};
     }
     if (says("exact geometric factor")) return;
     says("approximate geometric factor");
