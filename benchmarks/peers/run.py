@@ -227,7 +227,7 @@ def document(record):
                          f"| {record['accuracy']['points'][case] if not n else ''} | {kind} "
                          f"| {error_text(errors['terrane:direct'])} | {error_text(errors['harmonica'])} |")
     lines += ["", "The closed forms that other programs sum lose digits with distance: the terms of the eight corners grow "
-              "while their sum\ndecreases. Terrane computes these differences analytically.", "",
+              "while their sum\ndecreases. Terrane computes the differences of the terms of the corners analytically.", "",
               f"Written by `python benchmarks/peers/run.py` at commit {record['commit']}; the record is "
               "`benchmarks/records/peers.json`.", ""]
     return "\n".join(lines)
