@@ -4,6 +4,7 @@
 #include <cmath>
 #include <span>
 
+#include "terrane/parallel/simd/wide_rows.hpp"
 #include "terrane/parallel/threads/filled.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 
@@ -28,17 +29,51 @@ double sum_of(const std::vector<double>& weights) {
   return sum;
 }
 
+/// out[i] = sum over m of weights[m] from(m)[i], divided by all, for i < Count. The sums stay in registers
+/// while m runs: a product reads one number from the cache and writes none.
+template <int Count, class From>
+inline void weighted_sum_of(double* out, const std::vector<double>& weights, double all, const From& from) {
+  double sums[Count];
+  for (double& sum : sums) sum = 0;
+  for (std::size_t m = 0; m < weights.size(); ++m) {
+    const double weight = weights[m];
+    const double* const row = from(m);
+#pragma omp simd
+    for (int i = 0; i < Count; ++i) sums[i] += weight * row[i];
+  }
+  for (int i = 0; i < Count; ++i) out[i] = sums[i] / all;
+}
+
+/// weighted_sum_of() for i < width, divided by the sum of the weights.
+template <class From>
+inline void weighted_sum(double* out, Index width, const std::vector<double>& weights, const From& from) {
+  constexpr int at_once = 16;
+  const double all = sum_of(weights);
+  Index i = 0;
+  const auto from_i = [&](std::size_t m) { return from(m) + i; };
+  for (; i + at_once <= width; i += at_once) weighted_sum_of<at_once>(out + i, weights, all, from_i);
+  for (; i < width; ++i) weighted_sum_of<1>(out + i, weights, all, from_i);
+}
+
+template <class From>
+TERRANE_WIDE_ROWS void weighted_sum_of_wide(double* out, Index width, const std::vector<double>& weights,
+                                            const From& from) {
+  weighted_sum(out, width, weights, from);
+}
+
+template <class From>
+void weighted_sum_of_rows(double* out, Index width, const std::vector<double>& weights, const From& from) {
+  if (detail::has_wide_rows()) weighted_sum_of_wide(out, width, weights, from);
+  else weighted_sum(out, width, weights, from);
+}
+
 /// Smooths along easting: sums shifted copies of a whole row, continued beyond both ends by the radius.
 void smooth_row(std::span<double> row, const std::vector<double>& weights, std::vector<double>& wide) {
   const std::size_t radius = weights.size() / 2;
   wide.assign(radius, row.front());
   wide.insert(wide.end(), row.begin(), row.end());
   wide.insert(wide.end(), radius, row.back());
-  std::fill(row.begin(), row.end(), 0.0);
-  for (std::size_t m = 0; m < weights.size(); ++m)
-    for (std::size_t i = 0; i < row.size(); ++i) row[i] += weights[m] * wide[i + m];
-  const double sum = sum_of(weights);
-  for (double& value : row) value /= sum;
+  weighted_sum_of_rows(row.data(), std::ssize(row), weights, [&](std::size_t m) { return wide.data() + m; });
 }
 
 /// Smooths along another axis: sums whole rows of `width` nodes, which are `stride` elements apart in
@@ -48,17 +83,10 @@ void smooth_rows(double* values, Index rows, Index stride, Index width, const st
   const Index radius = std::ssize(weights) / 2;
   copy.resize(static_cast<std::size_t>(rows * width));
   for (Index n = 0; n < rows; ++n) std::copy_n(values + n * stride, width, copy.data() + n * width);
-  const double sum = sum_of(weights);
-  for (Index n = 0; n < rows; ++n) {
-    double* const row = values + n * stride;
-    std::fill_n(row, width, 0.0);
-    for (Index m = -radius; m <= radius; ++m) {
-      const double weight = weights[static_cast<std::size_t>(m + radius)];
-      const double* const from = copy.data() + std::clamp<Index>(n + m, 0, rows - 1) * width;
-      for (Index i = 0; i < width; ++i) row[i] += weight * from[i];
-    }
-    for (Index i = 0; i < width; ++i) row[i] /= sum;
-  }
+  for (Index n = 0; n < rows; ++n)
+    weighted_sum_of_rows(values + n * stride, width, weights, [&](std::size_t m) {
+      return copy.data() + std::clamp<Index>(n + static_cast<Index>(m) - radius, 0, rows - 1) * width;
+    });
 }
 
 /// Applies a Gaussian filter along one axis.
@@ -104,24 +132,27 @@ std::vector<double> smoothed(const Grid& grid, std::vector<double> velocity, dou
 
 std::vector<double> laplacian_of(const Grid& grid, const std::vector<double>& image, int threads) {
   const auto box = grid.box();
-  const Index stride[3] = {box.size(1) * box.size(2), box.size(2), 1};
+  const Index rows = box.size(1), width = box.size(2);
   auto out = filled(image.size(), 0.0);
-  for_each(static_cast<std::size_t>(box.size(0)), threads, [&](std::size_t plane) {
-    const auto k = static_cast<Index>(plane);
-    Index n = k * stride[0];
-    for (Index j = 0; j < box.last[1]; ++j)
-      for (Index i = 0; i < box.last[2]; ++i, ++n) {
-        const Index at[3] = {k, j, i};
-        for (int a = 0; a < 3; ++a) {
-          if (!grid.there(a)) continue;
-          const auto value = [&](Index to) {
-            return image[static_cast<std::size_t>(
-                n + (std::clamp<Index>(at[a] + to, 0, box.last[a] - 1) - at[a]) * stride[a])];
-          };
-          const double h = grid.spacing[static_cast<std::size_t>(a)];
-          out[static_cast<std::size_t>(n)] += (value(1) - 2 * value(0) + value(-1)) / (h * h);
-        }
-      }
+  for_each(static_cast<std::size_t>(box.size(0) * rows), threads, [&](std::size_t task) {
+    const Index k = static_cast<Index>(task) / rows, j = static_cast<Index>(task) % rows;
+    const auto row = [&](Index plane, Index of_plane) {  // beyond the grid: its outermost row
+      return image.data() + (std::clamp<Index>(plane, 0, box.last[0] - 1) * rows +
+                             std::clamp<Index>(of_plane, 0, rows - 1)) *
+                                width;
+    };
+    const double* const here = row(k, j);
+    double* const to = out.data() + (k * rows + j) * width;
+    const auto add = [&](const double* below, const double* above, Index first, Index last, double h) {
+      for (Index i = first; i < last; ++i) to[i] += (above[i] - 2 * here[i] + below[i]) / (h * h);
+    };
+    if (grid.there(0)) add(row(k - 1, j), row(k + 1, j), 0, width, grid.spacing[0]);
+    if (grid.there(1)) add(row(k, j - 1), row(k, j + 1), 0, width, grid.spacing[1]);
+    if (!grid.there(2)) return;
+    const double h = grid.spacing[2];
+    add(here - 1, here + 1, 1, width - 1, h);
+    to[0] += (here[std::min<Index>(1, width - 1)] - 2 * here[0] + here[0]) / (h * h);
+    if (width > 1) to[width - 1] += (here[width - 1] - 2 * here[width - 1] + here[width - 2]) / (h * h);
   });
   return out;
 }

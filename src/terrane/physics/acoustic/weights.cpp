@@ -5,7 +5,6 @@
 #include <map>
 
 #include "terrane/parallel/arrays/view.hpp"
-#include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/acoustic/formula/interpolation.hpp"
 #include "terrane/physics/acoustic/medium_beyond.hpp"
 
@@ -258,17 +257,6 @@ std::vector<Weight> weights_at(const Problem& problem, const Tap& tap) {
       for (const auto& [i, wi] : far_east)
         if (const double weight = wk * wj * wi; weight != 0) all.push_back({{k, j, i}, weight});
   return all;
-}
-
-void each_of_weights(const Problem& problem, std::span<const Tap> taps, int threads,
-                     const std::function<void(std::size_t, const std::vector<Weight>&)>& take) {
-  constexpr std::size_t at_a_time = 256;  // taps, with up to 3,000 weights of 40 bytes each
-  std::vector<std::vector<Weight>> some;
-  for (std::size_t first = 0; first < taps.size(); first += at_a_time) {
-    some.resize(std::min(at_a_time, taps.size() - first));
-    for_each(some.size(), threads, [&](std::size_t n) { some[n] = weights_at(problem, taps[first + n]); });
-    for (std::size_t n = 0; n < some.size(); ++n) take(first + n, some[n]);
-  }
 }
 
 }  // namespace terrane::acoustic

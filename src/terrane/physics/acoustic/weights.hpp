@@ -15,10 +15,12 @@
 // n (n·∇)(q − p) of a tilted axis by ρ⁻¹ and the mean of the two nodes' n_i n_k.
 #pragma once
 
-#include <functional>
+#include <algorithm>
 #include <span>
+#include <type_traits>
 #include <vector>
 
+#include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/acoustic/problem.hpp"
 
 namespace terrane::acoustic {
@@ -38,9 +40,20 @@ struct Weight {
 /// They are sorted by node, weights of p before weights of q. Weights of nodes beyond a free surface are
 /// subtracted from those of their mirror images; nodes beyond a wall are left out.
 std::vector<Weight> weights_at(const Problem& problem, const Tap& tap);
-/// Calls take(index of the tap, its weights) for one tap after the other, in order; all threads compute the
-/// weights of some hundred taps at a time.
-void each_of_weights(const Problem& problem, std::span<const Tap> taps, int threads,
-                     const std::function<void(std::size_t, const std::vector<Weight>&)>& take);
+/// Computes something from the weights of each tap: make(index of the tap, its weights) on all threads, in no
+/// particular order; then take(index, what make returned) for one tap after the other, in order. Some
+/// thousand taps are held at a time.
+template <class Make, class Take>
+void each_of_weights(const Problem& problem, std::span<const Tap> taps, int threads, const Make& make,
+                     const Take& take) {
+  constexpr std::size_t at_a_time = 4096;
+  std::vector<std::invoke_result_t<Make, std::size_t, const std::vector<Weight>&>> some;
+  for (std::size_t first = 0; first < taps.size(); first += at_a_time) {
+    some.resize(std::min(at_a_time, taps.size() - first));
+    for_each(some.size(), threads,
+             [&](std::size_t n) { some[n] = make(first + n, weights_at(problem, taps[first + n])); });
+    for (std::size_t n = 0; n < some.size(); ++n) take(first + n, some[n]);
+  }
+}
 
 }  // namespace terrane::acoustic

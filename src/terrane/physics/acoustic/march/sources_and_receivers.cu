@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstring>
-#include <map>
 
 #include "terrane/parallel/arrays/strides.hpp"
 #include "terrane/parallel/device/launch.hpp"
@@ -223,34 +222,6 @@ __global__ void __launch_bounds__(block_of_taps)
 }
 #endif
 
-int rank_of(const Cartesian<3>& cut, const std::array<Index, 3>& node) {
-  for (int rank = 0; rank < cut.ranks(); ++rank)
-    if (cut.part(rank).contains(node[0], node[1], node[2])) return rank;
-  return -1;
-}
-
-/// The weights of a receiver at consecutive nodes of one row.
-struct WeightRow {
-  std::array<Index, 3> node;  ///< indices of the first node
-  Part part;
-  std::vector<double> weights;
-};
-
-/// The rows of a receiver, in the order of nodes; nodes between others that have no weight get the weight
-/// zero.
-std::vector<WeightRow> rows_of(const std::vector<Weight>& weights) {
-  std::vector<WeightRow> rows;
-  for (const auto& [node, weight, part] : weights) {
-    if (rows.empty() || rows.back().part != part || rows.back().node[0] != node[0] ||
-        rows.back().node[1] != node[1])
-      rows.push_back({node, part, {}});
-    auto& row = rows.back();
-    row.weights.resize(static_cast<std::size_t>(node[2] - row.node[2]) + 1, 0.0);
-    row.weights.back() = weight;
-  }
-  return rows;
-}
-
 }  // namespace
 
 void Clock::tick(Stream& stream, Index by) {
@@ -262,44 +233,15 @@ template <class T>
 Sources<T>::Sources(Stream& stream, const Medium<T>& medium, std::span<const Tap> taps,
                     std::span<const double> scales, const IndexBox<3>& within)
     : medium_(medium), places_(taps.size()) {
-  const auto here = overlap(within, medium.part());
-  struct Contribution {
-    int source;
-    Part part;
-    double weight;
-  };
-  // [edges, inner] contributions, by the node's offset in a field.
-  std::map<Index, std::vector<Contribution>> nodes[2];
-  const auto apart = strides(medium.box());
-  bool alike = true;
-  each_of_weights(medium.problem(), taps, stream.threads(), [&](std::size_t n, const auto& weights) {
-    for (const auto& [node, weight, part] : weights) {
-      if (!here.contains(node[0], node[1], node[2])) continue;
-      nodes[medium.on_edge(node) ? 0 : 1][apart.to(node)].push_back(
-          {static_cast<int>(n), part, weight * scales[n]});
-      alike = alike && part == Part::pressure;
-    }
-  });
-  for (int which = 0; which < 2; ++which) {
-    std::vector<Index> offset, first{0};
-    std::vector<int> source;
-    std::vector<Part> parts;
-    std::vector<T> weight;
-    for (const auto& [place, contributions] : nodes[which]) {
-      offset.push_back(place);
-      for (const auto& [from, part, value] : contributions) {
-        source.push_back(from);
-        parts.push_back(part);
-        weight.push_back(static_cast<T>(value));
-      }
-      first.push_back(static_cast<Index>(source.size()));
-    }
+  const auto nodes = nodes_of_sources(medium, taps, scales, within, stream.threads());
+  for (const std::size_t which : {0, 1}) {
+    const auto& [offset, first, source, part, weight] = nodes[which];
     auto& list = lists_[which];
     list.nodes = offset.size();
     list.offset = Buffer<Index>(stream, std::span<const Index>(offset));
     list.first = Buffer<Index>(stream, std::span<const Index>(first));
     list.source = Buffer<int>(stream, std::span<const int>(source));
-    if (!alike) list.part = Buffer<Part>(stream, std::span<const Part>(parts));
+    if (!part.empty()) list.part = Buffer<Part>(stream, std::span<const Part>(part));
     list.weight = Buffer<T>(stream, std::span<const T>(weight));
   }
 }
@@ -389,35 +331,14 @@ void Sources<T>::put_into_kernel(Stream& stream, View<const T, 3> p, View<const 
 
 template <class T>
 Receivers<T>::Receivers(Stream& stream, const Medium<T>& medium, std::span<const Tap> taps, std::size_t steps)
-    : medium_(medium), places_(taps.size()), steps_(steps), owner_(taps.size()), planes_(taps.size()) {
-  std::vector<ReceiverRow> rows;
-  std::vector<Index> first{0};
-  std::vector<T> weights;
-  const auto apart = strides(medium.box());
-  each_of_weights(medium.problem(), taps, stream.threads(), [&](std::size_t n, const auto& found) {
-    const auto all = rows_of(found);
-    for (const auto& row : all) {
-      owner_[n].push_back(rank_of(medium.cut(), row.node));
-      planes_[n].push_back(row.node[0]);
-    }
-    const bool whole =
-        std::all_of(owner_[n].begin(), owner_[n].end(), [&](int rank) { return rank == owner_[n].front(); });
-    if (whole && !owner_[n].empty()) owner_[n].resize(1);
-    for (std::size_t r = 0; r < all.size(); ++r) {
-      if (owner_[n][whole ? 0 : r] != medium.rank()) continue;
-      const auto& at = all[r].node;
-      rows.push_back({static_cast<std::int32_t>(at[0]), all[r].part, apart.to(at),
-                      static_cast<Index>(all[r].weights.size()), weights.size()});
-      for (const double w : all[r].weights) weights.push_back(static_cast<T>(w));
-      if (!whole) first.push_back(static_cast<Index>(rows.size()));
-    }
-    if (whole && !owner_[n].empty() && owner_[n].front() == medium.rank())
-      first.push_back(static_cast<Index>(rows.size()));
-  });
-  taps_ = first.size() - 1;
-  rows_ = Buffer<ReceiverRow>(stream, std::span<const ReceiverRow>(rows));
-  first_ = Buffer<Index>(stream, std::span<const Index>(first));
-  weights_ = Buffer<T>(stream, std::span<const T>(weights));
+    : medium_(medium), places_(taps.size()), steps_(steps) {
+  auto taken = rows_of_receivers(medium, taps, stream.threads());
+  owner_ = std::move(taken.owner);
+  planes_ = std::move(taken.planes);
+  taps_ = taken.first.size() - 1;
+  rows_ = Buffer<ReceiverRow>(stream, std::span<const ReceiverRow>(taken.rows));
+  first_ = Buffer<Index>(stream, std::span<const Index>(taken.first));
+  weights_ = Buffer<T>(stream, std::span<const T>(taken.weights));
   samples_ = Buffer<T>(stream.device(), taps_ * steps);
   samples_.fill_zero(stream);
 }

@@ -14,7 +14,7 @@
 
 #include "terrane/physics/acoustic/march/medium.hpp"
 #include "terrane/physics/acoustic/march/steps.hpp"
-#include "terrane/physics/acoustic/weights.hpp"
+#include "terrane/physics/acoustic/march/tap_nodes.hpp"
 
 namespace terrane::acoustic {
 
@@ -95,14 +95,6 @@ class Sources {
   Index columns_ = 0;
 };
 
-/// The nodes of a receiver that lie in one row along easting.
-struct ReceiverRow {
-  std::int32_t plane;
-  Part part;            ///< the field that is read at these nodes
-  Index offset, count;  ///< offset of the first node in a field; number of nodes
-  std::size_t weights;  ///< index of the first node's weight
-};
-
 /// Receivers, whose samples stay on the device until they are gathered. A receiver's sample is the sum of the
 /// sums of its rows, added row by row within a plane, then plane by plane. A rank that has only some of a
 /// receiver's nodes stores the sums of its rows; rank 0 adds them in the same order, so results do not
@@ -133,8 +125,8 @@ class Receivers {
 
   const Medium<T>& medium_;
   std::size_t places_, steps_, taps_ = 0;
-  std::vector<std::vector<int>> owner_;     ///< [taps][rows] rank of each row; one entry if one rank has all
-  std::vector<std::vector<Index>> planes_;  ///< [taps][rows] the plane of each row
+  std::vector<std::vector<int>> owner_;  ///< see ReceiverRows
+  std::vector<std::vector<Index>> planes_;
   Buffer<ReceiverRow> rows_;
   Buffer<Index> first_;  ///< [taps + 1] index of each tap's first row, and the number of rows
   Buffer<T> weights_, samples_;
