@@ -125,7 +125,7 @@ void ArrayFileWriter::list(std::string_view name, std::span<const T> values) {
 void ArrayFileWriter::finish() {
   const std::uint64_t before = records_;
   record(end_kind, "", bytes_of_value(before));
-  file_.commit();
+  file_.commit(true);
 }
 
 // --- reading

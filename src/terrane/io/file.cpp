@@ -119,10 +119,15 @@ void drop_temporary(const std::string& temporary) {
   unfinished().remove(temporary);
 }
 
-void rename_into_place(const std::string& path, const std::string& temporary, const std::string& target) {
+/// Renames a file whose bytes are on disk. Without name_on_disk a power failure may bring back the whole old
+/// file under this name, or none; a sync of the folder takes as long as that of a file of some hundred
+/// megabytes.
+void rename_into_place(const std::string& path, const std::string& temporary, const std::string& target,
+                       bool name_on_disk) {
   if (::rename(temporary.c_str(), target.c_str()) != 0) fail_write(path, "cannot take its name", errno);
   unfinished().remove(temporary);
   remove_leftovers(target);
+  if (!name_on_disk) return;
   auto folder = fs::path(target).parent_path();
   if (folder.empty()) folder = ".";
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -224,6 +229,15 @@ void PendingPath::reserve(std::size_t bytes) {
 #endif
 }
 
+void PendingPath::begin_writing() const noexcept {
+#ifdef __linux__
+  const int descriptor = ::open(temporary_.c_str(), O_RDWR | O_CLOEXEC);
+  if (descriptor < 0) return;
+  ::sync_file_range(descriptor, 0, 0, SYNC_FILE_RANGE_WRITE);
+  ::close(descriptor);
+#endif
+}
+
 void PendingPath::commit() {
   const int descriptor = ::open(temporary_.c_str(), O_RDWR | O_CLOEXEC);
   if (descriptor < 0) fail_write(path_, "cannot be finished", errno);
@@ -235,7 +249,7 @@ void PendingPath::commit() {
   const int error = errno;
   ::close(descriptor);
   if (synced != 0) fail_write(path_, "cannot be written to disk", error);
-  rename_into_place(path_, temporary_, target_);
+  rename_into_place(path_, temporary_, target_, false);
   committed_ = true;
 }
 
@@ -275,14 +289,14 @@ void AtomicFile::flush() {
   buffer_.clear();
 }
 
-void AtomicFile::commit() {
+void AtomicFile::commit(bool name_on_disk) {
   flush();
   if (!temporary_.empty() && ::fsync(descriptor_) != 0) fail_write(path_, "cannot be written to disk", errno);
   const int closed = ::close(descriptor_);
   descriptor_ = -1;
   if (closed != 0) fail_write(path_, "cannot be closed", errno);
   if (temporary_.empty()) return;
-  rename_into_place(path_, temporary_, target_);
+  rename_into_place(path_, temporary_, target_, name_on_disk);
   temporary_.clear();
 }
 

@@ -28,6 +28,8 @@ class PendingPath {
   /// Reserves disk space, if the file system can, without changing the length of the file; for libraries that
   /// crash when a disk fills up. Throws FileError if there is not enough space.
   void reserve(std::size_t bytes);
+  /// Asks the system to write to disk what the file holds, and does not wait for it.
+  void begin_writing() const noexcept;
   /// Writes the file to disk (fsync), frees reserved space that is not needed, and renames the file. Throws
   /// FileError.
   void commit();
@@ -49,8 +51,9 @@ class AtomicFile {
   const std::string& path() const noexcept { return path_; }
   void write(std::string_view bytes);
   void write_bytes(const void* data, std::size_t bytes) { write({static_cast<const char*>(data), bytes}); }
-  /// Flushes the buffer, calls fsync, closes and renames the file.
-  void commit();
+  /// Flushes the buffer, calls fsync, closes and renames the file.  name_on_disk: whether the new name, too,
+  /// is on disk when this returns, for files after which others are removed
+  void commit(bool name_on_disk = false);
 
  private:
   void flush();
