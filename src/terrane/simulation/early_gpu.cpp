@@ -1,6 +1,7 @@
 #include "terrane/simulation/early_gpu.hpp"
 
 #include "terrane/base/error.hpp"
+#include "terrane/parallel/device/buffer.hpp"
 
 namespace terrane {
 
@@ -9,7 +10,11 @@ namespace {
 void begin(Device wanted, const Comm::Place& place) {
   if (const int count = gpu_count(); count == 0 || place.sharing(count) > 1) return;
   try {
-    resolve(wanted, place.index);
+    // The first allocation, copy and wait of a process initialise more of the driver.
+    Stream stream(resolve(wanted, place.index));
+    Buffer<double> one(stream.device(), 1);
+    one.fill_zero(stream);
+    stream.wait();
   } catch (const Error&) {
   }
 }
