@@ -46,6 +46,8 @@ class EquivalentSources(Strict):
         Of magnetic data. The layer is then of susceptible prisms, magnetized along it.
     storage : {"single", "tree", "fmm"}, optional
         How products are made, as in :class:`terrane.inversion.Sensitivity`; by size if not said.
+    device : {"cpu", "cuda", "auto"}
+        Where products are computed.
     threads : int, optional
 
     Examples
@@ -70,7 +72,7 @@ class EquivalentSources(Strict):
 
     def __init__(self, spacing: float, *, depth: Optional[float] = None, channel: str = "g_u",
                  main_field: Optional[Sequence[float]] = None, storage: Optional[Storage] = None,
-                 threads: Optional[int] = None) -> None:
+                 device: str = "cpu", threads: Optional[int] = None) -> None:
         if not (np.isfinite(spacing) and spacing > 0):
             raise InputError("spacing", f"is {spacing!r}", "A length above zero, m.")
         if depth is not None and not (np.isfinite(depth) and depth > 0):
@@ -82,7 +84,7 @@ class EquivalentSources(Strict):
             raise InputError("storage", f"is {storage!r}", "Allowed: single, tree, fmm, None.")
         self._spacing, self._depth = float(spacing), 3.0 * spacing if depth is None else float(depth)
         self.channel, self._main_field = channel, None if main_field is None else tuple(float(v) for v in main_field)
-        self._storage, self._threads = storage, threads
+        self._storage, self._device, self._threads = storage, device, threads
         self.prisms, self.sources = np.empty((0, 6)), np.empty(0)
         self.misfit, self.iterations = np.nan, 0
         self._sensitivity([0.0], [0.0], [0.0], channel, self._main_field, np.array([[-1.0, 1, -1, 1, -3, -2]]))
@@ -195,7 +197,7 @@ class EquivalentSources(Strict):
                      main_field: Optional[Sequence[float]], prisms: Floats) -> Sensitivity:
         storage: Storage = self._storage or ("single" if len(prisms) * np.size(e) <= _DENSE else "tree")
         return Sensitivity(prisms, e, n, u, channels=[channel], main_field=main_field, storage=storage,
-                           threads=self._threads)
+                           device=self._device, threads=self._threads)
 
     def __repr__(self) -> str:
         return (f"EquivalentSources: {self.sources.size:,} prisms, {self.channel}, misfit {self.misfit:.3g} after "
