@@ -610,6 +610,38 @@ def test_impedances_are_drawn_as_apparent_resistivity_and_phase_and_tippers_as_a
         plotting.draw(soundings(tmp_path / "again.nc", True), cmap="magma")
 
 
+def test_single_wrong_data_do_not_spoil_the_scales_of_soundings(tmp_path):
+    data = soundings(tmp_path / "z.nc", True)
+    data.frequency = list(numpy.logspace(-2, 2, 60))
+    for field in data.fields:
+        field.values = numpy.tile(field.values, (20, 1))
+        if field.name == "tipper_e":
+            field.values[0, 0] = 20
+        if field.name == "z_ne_observed":
+            field.values[30, 0] *= -1j  # a phase of -45 degrees
+        if field.name == "z_ne_uncertainty":
+            field.values[30, 0] *= 1e3
+    _, phase, tipper = (numpy.array(plotting.draw(data).axes).reshape(3, 2))[:, 0]
+    assert phase.get_ylim() == (0, 90) and tipper.get_ylim()[1] < 1
+    for field in data.fields:
+        if field.name.startswith("tipper"):
+            field.values[:] = 0
+    assert len(plotting.draw(data).axes) == 4, "tippers that are 0 everywhere are none"
+
+
+def test_stations_at_the_edge_of_a_low_map_are_whole():
+    east = numpy.linspace(0, 2000, 12)
+    data = plotting.Data("stations", east, 0.1 * east + numpy.where(numpy.arange(12) % 2, 0, 30), fields=[
+        plotting.Field("g_u", "mGal", east)])
+    figure = plotting.draw(data)
+    figure.canvas.draw()
+    axes = figure.axes[0]
+    dots = axes.collections[0]
+    radius = numpy.sqrt(dots.get_sizes()[0]) / 2 / 72 * figure.dpi
+    at = axes.transData.transform(dots.get_offsets())
+    assert at[:, 1].min() - radius >= axes.bbox.y0 and at[:, 1].max() + radius <= axes.bbox.y1
+
+
 def test_periods_of_one_decade_have_plain_numbers_that_do_not_overlap_and_sites_are_counted(tmp_path):
     data = soundings(tmp_path / "z.nc", True)
     data.frequency = [0.3, 1.0, 3.0]

@@ -67,7 +67,9 @@ def _chosen_of(data: Data, channels, look: Look) -> _Chosen:
         return any(f"{kind}_{p}{role}" in there for p in pairs for role in ("", "_observed"))
 
     rows = [kind for kind in ("rho", "phase") if (not channels or {"z", kind} & set(kinds)) and any_of(kind)]
-    if (not channels or "tipper" in kinds) and ({"tipper_e", "tipper_e_observed"} & set(there)):
+    tippers = [values for name, values in there.items() if name in ("tipper_e", "tipper_n", "tipper_e_observed",
+                                                                     "tipper_n_observed")]
+    if "tipper" in kinds or (not channels and any((numpy.abs(numpy.nan_to_num(t)) > 0).any() for t in tippers)):
         rows.append("tipper")
     if not rows:
         raise PlotError(f"{data.source}: there is nothing to draw; it has: {', '.join(there)}")
@@ -115,6 +117,9 @@ def _finish_soundings(grid, data: Data, chosen: _Chosen, look: Look) -> None:
     if chosen.rows[0] == "rho":
         axes = grid[0, 0]
         axes.set_yscale("linear" if look.log is False else "log")
+        low, high = _range_of_points(grid[chosen.rows.index("rho")], above=0.0)
+        if look.log is not False and 0 < low:  # error bars of single points may go beyond
+            axes.set_ylim(low / 1.6, high * 1.6)
         low, high = axes.get_ylim()
         if look.limits is not None:
             axes.set_ylim(look.limits)
@@ -126,14 +131,28 @@ def _finish_soundings(grid, data: Data, chosen: _Chosen, look: Look) -> None:
         grid[-1, 0].set_title("real black, imaginary blue; north is up", fontsize=6, pad=2, loc="left")
     if "phase" in chosen.rows:
         axes = grid[chosen.rows.index("phase"), 0]
-        low, high = axes.get_ylim()
+        low, high = _range_of_points(grid[chosen.rows.index("phase")], outside=4)
         if low >= 0 and high <= 90:
             axes.set_ylim(0, 90)
             axes.set_yticks([0, 45, 90])
+        else:
+            axes.set_ylim(min(low - 10, 0), max(high + 10, 90))
     labels = dict(zip(*reversed(grid[0, 0].get_legend_handles_labels())))
     if labels:  # beside the curves, which fill their axes
         grid[0, 0].figure.legend(labels.values(), labels.keys(), frameon=False, loc="outside lower center",
                                  ncols=min(len(labels), 2 if grid.shape[1] < 3 else 4))
+
+
+def _range_of_points(row, above: float = -1e300, outside: float = 1) -> "tuple[float, float]":
+    """Range of the values above a limit that a row of axes shows, without error bars and the outermost percent."""
+    numpy = need("numpy")
+    values = numpy.concatenate([numpy.asarray(line.get_ydata(), dtype=float) for axes in row for line in axes.lines] or
+                               [numpy.zeros(0)])
+    values = values[numpy.isfinite(values) & (values > above)]
+    if not values.size:
+        return 0.0, 0.0
+    low, high = numpy.percentile(values, [outside, 100 - outside])
+    return float(low), float(high)
 
 
 def _name_of(data: Data, site: int) -> str:
@@ -174,20 +193,33 @@ def _draw_sounding(axes, chosen: _Chosen, kind: str, site: int) -> None:
 def _draw_tippers(axes, chosen: _Chosen, kind: str, site: int) -> None:
     """Arrows of (T_e, T_n), north up; in black the real parts, in blue the imaginary ones, what was computed pale."""
     numpy = need("numpy")
-    order, period = chosen.order, chosen.period
+    order, period, limit = chosen.order, chosen.period, _limit_of_tippers(chosen.there)
     for role, alpha in (("", 1.0 if "tipper_e_observed" not in chosen.there else 0.45), ("_observed", 1.0)):
         east, north = (chosen.there.get(f"tipper_{axis}{role}") for axis in "en")
         if east is None or north is None:
             continue
         for part, colour in ((numpy.real, "black"), (numpy.imag, "#3070b0")):
-            # Lengths are of the axis of tippers, whatever the period's axis is.
-            arrows = axes.quiver(period[order], numpy.zeros(order.size), part(east[order, site]),
-                                 part(north[order, site]), color=colour, alpha=alpha, angles="uv", scale_units="y",
-                                 scale=1, width=0.006, headwidth=4, clip_on=False)  # the first may leave the frame
-            arrows.set_in_layout(False)
-    held = [v for n, v in chosen.there.items() if n.startswith("tipper_") and numpy.iscomplexobj(v)]
-    longest = max(float(numpy.nanmax(numpy.abs(v), initial=0.0)) for v in held)
-    axes.set_ylim(-max(1.8 * longest, 0.1), max(1.8 * longest, 0.1))
+            lengths = part(east[order, site]), part(north[order, site])
+            within = ~(numpy.hypot(*lengths) > limit)
+            for kept, clipped in ((within, False), (~within, True)):  # at the first period one may leave the frame
+                if not kept.any():
+                    continue
+                # Lengths are of the axis of tippers, whatever the period's axis is.
+                arrows = axes.quiver(period[order][kept], numpy.zeros(int(kept.sum())), lengths[0][kept], lengths[1][kept],
+                                     color=colour, alpha=alpha, angles="uv", scale_units="y", scale=1, width=0.006,
+                                     headwidth=4, clip_on=clipped)
+                arrows.set_in_layout(False)
+    axes.set_ylim(-limit, limit)
+
+
+def _limit_of_tippers(there) -> float:
+    """What the axes of tippers reach to: beyond nearly all of them; single wrong ones of many may be longer."""
+    numpy = need("numpy")
+    lengths = numpy.concatenate([numpy.abs(v).ravel() for n, v in there.items()
+                                 if n.startswith("tipper_") and numpy.iscomplexobj(v)])
+    lengths = lengths[numpy.isfinite(lengths)]
+    longest = float(numpy.percentile(lengths, 97 if lengths.size > 100 else 100)) if lengths.size else 0.0
+    return max(1.8 * longest, 0.1)
 
 
 def along_of(easting, northing):

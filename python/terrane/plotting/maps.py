@@ -116,7 +116,8 @@ def _draw_map(figure, axes, data: Data, shown, scale: float, look: Look, size) -
         dot = float(numpy.clip(9000 / max(east.size, 1), 0.6, 30))
         image = axes.scatter(east[order] / scale, north[order] / scale, c=shown.values[order], s=dot,
                              cmap=colours.cmap, norm=colours.norm, linewidths=0, rasterized=east.size > 2000)
-        axes.margins(0.03)
+        radius = dot**0.5 / 2 / 72  # inches; dots at the edge stay whole
+        axes.margins(*(max(0.03, 1.3 * radius / inches) for inches in size))
         axes.set_facecolor("0.88")  # so that stations with values near zero are seen
     axes.set_aspect("equal" if not data.geographic else 1 / numpy.cos(numpy.radians(north.mean())), adjustable="box")
     axes.set_title(title_of(shown.name), pad=4)
