@@ -18,19 +18,21 @@ void check(int status, const char* call) {
 
 void use(int index) { check(cudaSetDevice(index), "cudaSetDevice"); }
 
-int count(std::string& why) {
-  int found = 0;
-  const auto error = cudaGetDeviceCount(&found);
-  if (error != cudaSuccess) {
-    cudaGetLastError();  // clears the error, which later calls would report
-    why = fmt::format("no GPU found: {}", cudaGetErrorString(error));
-    return 0;
-  }
-  if (found == 0) why = "no GPU found";
-  return found;
-}
-
 namespace {
+
+/// What an error of counting GPUs means. CUDA says of a missing driver that it is too old.
+std::string without_gpus(cudaError_t error) {
+  if (error != cudaErrorInsufficientDriver) return cudaGetErrorString(error);
+  int driver = 0;
+  int runtime = 0;
+  cudaDriverGetVersion(&driver);  // 1000 major + 10 minor; 0 without a driver
+  cudaRuntimeGetVersion(&runtime);
+  cudaGetLastError();
+  if (driver == 0) return "this machine has no NVIDIA driver";
+  return fmt::format(
+      "this program needs a driver for CUDA {}, and the machine's is for CUDA {}.{}; update the driver",
+      runtime / 1000, driver / 1000, driver % 1000 / 10);
+}
 
 /// Number of multiply-adds in double precision that a multiprocessor begins per clock.
 int fp64_lanes(int major, int minor) {
@@ -40,6 +42,18 @@ int fp64_lanes(int major, int minor) {
 }
 
 }  // namespace
+
+int count(std::string& why) {
+  int found = 0;
+  const auto error = cudaGetDeviceCount(&found);
+  if (error != cudaSuccess) {
+    cudaGetLastError();  // clears the error, which later calls would report
+    why = fmt::format("no GPU found: {}", without_gpus(error));
+    return 0;
+  }
+  if (found == 0) why = "no GPU found";
+  return found;
+}
 
 Gpu describe(int index) {
   cudaDeviceProp properties;
