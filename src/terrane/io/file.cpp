@@ -229,15 +229,6 @@ void PendingPath::reserve(std::size_t bytes) {
 #endif
 }
 
-void PendingPath::begin_writing() const noexcept {
-#ifdef __linux__
-  const int descriptor = ::open(temporary_.c_str(), O_RDWR | O_CLOEXEC);
-  if (descriptor < 0) return;
-  ::sync_file_range(descriptor, 0, 0, SYNC_FILE_RANGE_WRITE);
-  ::close(descriptor);
-#endif
-}
-
 void PendingPath::commit() {
   const int descriptor = ::open(temporary_.c_str(), O_RDWR | O_CLOEXEC);
   if (descriptor < 0) fail_write(path_, "cannot be finished", errno);
@@ -245,7 +236,11 @@ void PendingPath::commit() {
   if (reserved_ && ::fstat(descriptor, &now) == 0 && ::ftruncate(descriptor, now.st_size) != 0) {
     // The file is complete; only the reserved space beyond its end is not freed.
   }
-  const int synced = ::fsync(descriptor);
+  // A large file would take as long again to reach the disk as to be written. The system brings it there
+  // within half a minute; if its power fails before, readers see that the file is too short.
+  constexpr off_t most_synced = off_t{1} << 26;
+  const bool waits = ::fstat(descriptor, &now) != 0 || now.st_size <= most_synced;
+  const int synced = waits ? ::fsync(descriptor) : 0;
   const int error = errno;
   ::close(descriptor);
   if (synced != 0) fail_write(path_, "cannot be written to disk", error);

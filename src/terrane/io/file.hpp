@@ -28,10 +28,8 @@ class PendingPath {
   /// Reserves disk space, if the file system can, without changing the length of the file; for libraries that
   /// crash when a disk fills up. Throws FileError if there is not enough space.
   void reserve(std::size_t bytes);
-  /// Asks the system to write to disk what the file holds, and does not wait for it.
-  void begin_writing() const noexcept;
-  /// Writes the file to disk (fsync), frees reserved space that is not needed, and renames the file. Throws
-  /// FileError.
+  /// Writes the file to disk (fsync), unless it is longer than 64 MiB, frees reserved space that is not
+  /// needed, and renames the file. Throws FileError.
   void commit();
 
  private:

@@ -289,10 +289,8 @@ void NetcdfSink::do_define(const Dataset& header) {
 }
 
 void NetcdfSink::do_put(const Variable& variable, const Slab& slab, const ValueSpan& values) {
-  if (file_) {
-    file_->put(variable, slab, values);
-    pending_->begin_writing();  // the disk works while the next values are put
-  } else held_.put(variable.name, slab, values);
+  if (file_) file_->put(variable, slab, values);
+  else held_.put(variable.name, slab, values);
 }
 
 void NetcdfSink::do_finish() {

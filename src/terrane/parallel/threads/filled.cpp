@@ -10,7 +10,7 @@
 namespace terrane {
 
 void ask_for_pages(void* memory, std::size_t bytes) {
-  constexpr std::size_t short_list = std::size_t{1} << 26, at_once = std::size_t{1} << 24, page = 1 << 12;
+  constexpr std::size_t short_list = std::size_t{1} << 24, at_once = std::size_t{1} << 22, page = 1 << 12;
   constexpr int populate_write =
       23;  // MADV_POPULATE_WRITE, since Linux 5.14; on older systems pages are allocated when written
   if (bytes < short_list) return;

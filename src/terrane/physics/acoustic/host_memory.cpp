@@ -27,7 +27,7 @@ double bytes_of_planes(const Problem& problem, const Settings& settings) {
                        static_cast<double>(problem.whole().count()) * (settings.double_precision ? 8 : 4));
   // The number of properties from which one array of the medium is computed.
   const double values = properties_of(problem) > 2 ? 2 : properties_of(problem);
-  return at_once * (1 + values * (settings.double_precision ? 1 : 2));
+  return at_once * (2 + values * (settings.double_precision ? 1 : 2));  // one is sent, one computed
 }
 
 double bytes_of_models(const Problem& problem, const Settings& settings) {

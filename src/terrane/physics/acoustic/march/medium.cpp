@@ -3,14 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <memory>
 #include <numbers>
 #include <utility>
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/comm/comm.hpp"
-#include "terrane/parallel/threads/for_each_box.hpp"
+#include "terrane/parallel/device/event.hpp"
+#include "terrane/parallel/device/pinned.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/acoustic/medium_beyond.hpp"
 
 namespace terrane::acoustic {
@@ -246,16 +248,44 @@ void Medium<T>::deal(std::span<const Values> of) const {
     }
 }
 
+/// The values of a row of the piece from the node `at` on: value(node, its MediumNode), and 0 outside of
+/// `held`.
+template <class T>
+template <class Value>
+void Medium<T>::fill_row(T* to, const IndexBox<3>& piece, const IndexBox<3>& held, std::array<Index, 3> at,
+                         const Value& value) const {
+  const Index begin = at[2], first = std::clamp(held.first[2], begin, piece.last[2]),
+              last = std::clamp(held.last[2], begin, piece.last[2]);
+  std::fill_n(to, piece.size(2), T(0));
+  if (at[0] < held.first[0] || at[0] >= held.last[0] || at[1] < held.first[1] || at[1] >= held.last[1])
+    return;
+  // Nodes of the mesh follow one another in the lists of properties.
+  const Index inner_first = std::clamp<Index>(0, first, last),
+              inner_last = std::clamp(problem_.grid.nodes[2], inner_first, last);
+  const auto one_by_one = [&](Index from, Index end) {
+    for (at[2] = from; at[2] < end; ++at[2]) to[at[2] - begin] = value(at, medium_node(problem_, at));
+  };
+  one_by_one(first, inner_first);
+  at[2] = inner_first;
+  auto node = medium_node(problem_, at);
+  for (; at[2] < inner_last; ++at[2], ++node.node) to[at[2] - begin] = value(at, node);
+  one_by_one(inner_last, last);
+}
+
 template <class T>
 template <class Value>
 Buffer<T> Medium<T>::filled(Stream& stream, const IndexBox<3>& held, std::span<const Values> of,
                             const Value& value) const {
   const auto pieces = some_planes_each<T>(box_);
+  // While a piece goes to the device, the next one is computed.
   Buffer<T> all;
-  std::unique_ptr<T[]> some;
+  PinnedBuffer<T> some[2];
+  const Device device = stream.device();
+  Event sent[2]{Event(device), Event(device)};
   const auto allocate = [&] {
-    all = Buffer<T>(stream.device(), size());
-    some.reset(new T[pieces.empty() ? 0 : static_cast<std::size_t>(pieces.front().count())]);
+    all = Buffer<T>(device, size());
+    for (auto& one : some)
+      one = PinnedBuffer<T>(device, pieces.empty() ? 0 : static_cast<std::size_t>(pieces.front().count()));
   };
   if (dealt_by_ != nullptr) together(*dealt_by_, allocate);
   else allocate();
@@ -264,7 +294,7 @@ Buffer<T> Medium<T>::filled(Stream& stream, const IndexBox<3>& held, std::span<c
   Problem got;  // the medium in some planes of the mesh
   if (gets) got = without_medium(problem_);
   const Problem& there = gets ? got : problem_;
-  std::size_t begin = 0;
+  std::size_t begin = 0, turn = 0;
   for (const auto& piece : pieces) {
     std::size_t before = 0;  // number of mesh nodes before the first node in `there`
     if (gets) {
@@ -275,20 +305,24 @@ Buffer<T> Medium<T>::filled(Stream& stream, const IndexBox<3>& held, std::span<c
         dealt_by_->receive(std::as_writable_bytes(std::span(got.*values)), 0);
       }
     }
-    const View<T, 3> here(some.get(), piece);
-    for_each(piece, stream.threads(), [&](Index k, Index j, Index i) {
-      const std::array<Index, 3> at{k, j, i};
-      T& to = here(k, j, i);
-      to = 0;
-      if (!held.contains(k, j, i)) return;
-      auto node = medium_node(problem_, at);
-      node.node -= before;
-      to = static_cast<T>(value(there, at, node));
+    turn = 1 - turn;
+    sent[turn].wait();
+    const View<T, 3> here(some[turn].data(), piece);
+    for_each(static_cast<std::size_t>(piece.size(0) * piece.size(1)), stream.threads(), [&](std::size_t row) {
+      const Index k = piece.first[0] + static_cast<Index>(row) / piece.size(1),
+                  j = piece.first[1] + static_cast<Index>(row) % piece.size(1);
+      fill_row(&here(k, j, piece.first[2]), piece, held, {k, j, piece.first[2]},
+               [&](auto& at, MediumNode node) {
+                 node.node -= before;
+                 return static_cast<T>(value(there, at, node));
+               });
     });
     const auto count = static_cast<std::size_t>(piece.count());
-    all.upload(stream, std::span<const T>(some.get(), count), begin);
+    all.upload_async(stream, std::span<const T>(some[turn].data(), count), begin);
+    sent[turn].record(stream);
     begin += count;
   }
+  stream.wait();
   return all;
 }
 

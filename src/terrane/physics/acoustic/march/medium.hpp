@@ -83,6 +83,9 @@ class Medium {
   template <class Value>
   Buffer<T> filled(Stream& stream, const IndexBox<3>& held, std::span<const Values> of,
                    const Value& value) const;
+  template <class Value>
+  void fill_row(T* to, const IndexBox<3>& piece, const IndexBox<3>& held, std::array<Index, 3> at,
+                const Value& value) const;
   void deal(std::span<const Values> of) const;
   void fill_medium(Stream& stream);
   void fill_axes(Stream& stream);
