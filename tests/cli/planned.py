@@ -117,6 +117,70 @@ class Planned(PlannedTest):
         flat, _ = self.terrane("check", "job.toml", "--set", "survey.height=2.3")
         self.assertIn("what lies above the receivers, at 2.3 m, is taken for air", flat)
 
+    def test_GroundAlongALineIsTheSameAcross(self):
+        """Heights of a line of electrodes in a table of their own: x and z, or a line in any direction."""
+        arrays = "".join(f"{a},{a + 1},{a + 2},{a + 3},100\n" for a in range(6))
+        self.write("line.csv", "A,B,M,N,rhoa\n" + arrays)
+        self.write("job.toml", '[survey]\nfile = "line.csv"\n[model]\ntopography = "heights.csv"\n'
+                   '[simulation]\nphysics = "electric"\n[inversion]\npercent = 5\n')
+        self.write("heights.csv", "x,z\n0,30\n4,32\n8,31\n")
+        plan, _ = self.terrane("check", "job.toml")
+        self.assertIn("mesh: the ground is from 30 to 32 m", plan)
+        self.assertIn("3 points along a line to the east", plan)
+        self.write("heights.csv", "x,y,z\n0,0,30\n4,0.1,32\n8,0,31\n")
+        self.assertIn("mesh: the ground is from 30 to 32 m", self.terrane("check", "job.toml")[0])
+        self.write("heights.csv", "time,z\n0,30\n4,32\n")
+        _, message = self.terrane("check", "job.toml", expect=2)
+        self.assertIn("or as x and z along a line", message)
+
+    def test_GapsAtTheEdgeOfTheGroundAreBeyondItAndGapsInsideAreRefused(self):
+        ground = "ncols 5\nnrows 5\nxllcorner -250\nyllcorner -250\ncellsize 500\nNODATA_value -9999\n"
+        rows = [[-9999, -9999, 30, 30, 30], [-9999, 20, 20, 20, 20], *[[20] * 5 for _ in range(3)]]
+
+        def write():
+            self.write("ground.asc", ground + "\n".join(" ".join(map(str, row)) for row in rows) + "\n")
+        write()
+        self.write("job.toml", command.JOB.replace("[[model.body]]", '[model]\ntopography = "ground.asc"\n\n[[model.body]]'))
+        plan, _ = self.terrane("check", "job.toml")
+        self.assertIn("3 of the 25 nodes are gaps at the grid's edge", plan)
+        rows[2][3] = -9999
+        write()
+        _, message = self.terrane("check", "job.toml", expect=2)
+        self.assertIn("the grid has 1 gaps inside, the first at easting 1500, northing 1000", message)
+        self.assertIn("gdal_fillnodata", message)
+
+    def test_StationsOfAListAloneLieInTheirZone(self):
+        """They were at -118 m east: "utm" is the zone of the stations, also where only a file STATIONS gives them."""
+        self.write("STATIONS", "AAA CI 34.01 -118.02 100.0 0.0\nBBB CI 34.03 -117.99 200.0 0.0\n")
+        self.write("CMTSOLUTION", """ PDE  2014  3 28 21  9 41.40  34.0200 -118.0000   3.0 5.1 5.1 LA HABRA
+event name:     la
+time shift:       0.0
+half duration:    1.0
+latitude:        34.0200
+longitude:      -118.0000
+depth:            3.0
+Mrr:       1.2e23
+Mtt:      -0.6e23
+Mpp:      -0.6e23
+Mrt:       0
+Mrp:       0
+Mtp:       0
+""")
+        job = ('[mesh]\nprojection = "utm"\n[model.background]\ndensity = 2700\nvelocity_p = 6000\nvelocity_s = 3400\n'
+               '[source]\nfile = "CMTSOLUTION"\n{}[simulation]\nphysics = "elastic"\nend = 4\n{}')
+        self.write("job.toml", job.format("", 'stations = "STATIONS"\n'))
+        plan, _ = self.terrane("check", "job.toml")
+        east, north = (float(n) for n in re.search(r"in element \d+ \(([\d.e+]+), ([\d.e+]+)", plan).groups())
+        self.assertTrue(4.0e5 < east < 4.2e5 and 3.7e6 < north < 3.8e6, plan)
+        self.write("other.toml", job.format('[survey]\nfile = "STATIONS"\n', ""))
+        self.assertEqual(self.terrane("check", "other.toml")[0].splitlines()[1:], plan.splitlines()[1:])
+        metres, _ = self.terrane("check", "job.toml", "--set", 'mesh={kind="planned"}')
+        self.assertIn("STATIONS: its places, such as 34.01, -118.02, are taken for metres", metres)
+        self.write("event.xml", '<?xml version="1.0"?>\n<q:quakeml xmlns:q="http://quakeml.org/xmlns/quakeml/1.2"/>\n')
+        _, message = self.terrane("check", "job.toml", "--set", "source.file=event.xml", expect=2)
+        self.assertIn("event.xml: is QuakeML", message)
+        self.assertIn("is QuakeML, which is not read", self.terrane("info", "event.xml", expect=2)[1])
+
     def test_FilesOfElectrodesAndSitesSayWhichPhysicsReadsThem(self):
         self.write("line.csv", "a_easting,a_northing,b_easting,b_northing,m_easting,m_northing,n_easting,n_northing,"
                    "resistance_observed [V/A]\n0,0,5,0,10,0,15,0,0.5\n")

@@ -378,6 +378,19 @@ TEST(Edi, CommentsAndStarsAreSkippedAndWhatIsNotReadIsSaid) {
   EXPECT_THAT(t.attributes.at("note"), HasSubstr("blocks that are not read: FILTER"));
 }
 
+TEST(Edi, ZerosWithAVarianceOfZeroAreGapsAndCoherencesComeAgain) {
+  TextReader in("a.edi",
+                ">HEAD\n LAT=-23\n LONG=134\n ELEV=0\n>FREQ //2\n 10 1\n>ZXYR //2\n 0 3\n>ZXYI //2\n 0 3\n"
+                ">ZXY.VAR //2\n 0 1\n>TXR //2\n 0 0\n>TXI //2\n 0 0\n>TX.VAR //2\n 0 0\n"
+                ">COH MEAS1=1 //1\n 1\n>COH MEAS1=2 //1\n 1\n>END\n");
+  const auto t = read_edi(in);
+  EXPECT_TRUE(std::isnan(at(t, "z_ne_real", 0)) && std::isnan(at(t, "z_ne_uncertainty", 0)));
+  EXPECT_NEAR(std::abs(at(t, "z_ne_real", 1)), 3 * ohm, 1e-15);
+  EXPECT_EQ(t.find("tipper_n_real"), nullptr);
+  EXPECT_EQ(t.find("tipper_e_real"), nullptr);
+  EXPECT_THAT(t.attributes.at("note"), HasSubstr("ZXY, TX: 0 with a variance of 0"));
+}
+
 /// A file of one site, of Z_xy alone.
 std::string site_file(const std::string& name, const std::string& place, double value) {
   return fmt::format(">HEAD\n DATAID={}\n{}>FREQ //1\n 10\n>ZXYR //1\n {}\n>ZXYI //1\n 1\n>END\n", name,

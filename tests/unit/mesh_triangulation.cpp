@@ -86,5 +86,35 @@ TEST(Triangulation, RefusesPointsThatAreNoSurface) {
       HasSubstr("three points"));
 }
 
+TEST(Triangulation, HeightsAlongALineAreTheSameAcross) {
+  const std::vector<double> s{0, 10, 20, 40}, z{5, 7, 6, 6};
+  std::vector<double> x, y;
+  for (const double along : s) x.push_back(100 + 0.6 * along), y.push_back(-50 + 0.8 * along);
+  const auto grid = grid_along_line(x, y, z);
+  const auto at = [&](double along, double across) {
+    return grid.interpolate(100 + 0.6 * along - 0.8 * across, -50 + 0.8 * along + 0.6 * across);
+  };
+  for (const double across : {-20.0, 0.0, 20.0}) {
+    EXPECT_NEAR(at(5, across), 6, 0.2) << across;
+    EXPECT_NEAR(at(15, across), 6.5, 0.2) << across;
+    EXPECT_NEAR(at(-20, across), 5, 1e-12) << across;
+    EXPECT_NEAR(at(50, across), 6, 1e-12) << across;
+  }
+  const std::vector<double> east{20, 0, 10}, beside{0, 0, 1}, up{3, 1, 2};
+  const auto along_axis = grid_along_line(east, beside, up);
+  EXPECT_EQ(along_axis.easting, (std::vector<double>{0, 10, 20}));
+  EXPECT_DOUBLE_EQ(along_axis.interpolate(15, -19), 2.5);
+  EXPECT_TRUE(grid_along_line(east, std::vector<double>{0, 0, 8}, up).values.empty()) << "no line";
+}
+
+TEST(Triangulation, OnlyGapsThatReachTheEdgeAreFilled) {
+  const double gap = std::nan("");
+  Grid grid{{0, 1, 2, 3}, {0, 1, 2, 3}, {gap, gap, 1, 2, gap, 3, 4, 5, 6, 7, gap, 8, 9, 9, 9, 9}, false};
+  EXPECT_EQ(fill_margins(grid), 3U);
+  EXPECT_EQ(grid.at(1, 0), 1);
+  EXPECT_EQ(grid.at(0, 1), 3);
+  EXPECT_TRUE(std::isnan(grid.at(2, 2)));
+}
+
 }  // namespace
 }  // namespace terrane

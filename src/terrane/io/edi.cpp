@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <complex>
 #include <deque>
 #include <filesystem>
 #include <map>
@@ -128,6 +129,7 @@ class Site {
     set_frequencies(frequency == nullptr ? std::vector<double>{} : frequency->values);
     const bool conjugate = is_conjugate();
     for (std::size_t n = 0; n < std::size(elements); ++n) take_element(n, conjugate);
+    note_gaps();
     if (std::none_of(has_.begin(), has_.end(), [](bool has) { return has; }))
       in_.fail("there is neither an impedance nor a tipper",
                file_.blocks.contains("rhoxy")
@@ -179,15 +181,27 @@ class Site {
       throw InputError(fmt::format("{}:{}", in_.name(), real->line),
                        fmt::format("impedances in \"{}\"", shown(unit)),
                        "EDI files have mV/km/nT: leave UNITS out.");
-    has_[n] = true;
-    (elements[n].tipper ? tipper_ : impedance_) = real;
+    std::size_t unmeasured = 0;
     for (std::size_t f = 0; f < frequency_.size(); ++f) {
       transfers_[f].value[n] = {value_in(*real, f), (conjugate ? -1 : 1) * value_in(*imag, f)};
       if (variance == nullptr) continue;
       const double square = value_in(*variance, f);
       transfers_[f].error[n] = square >= 0 ? std::sqrt(square) : NAN;
-      has_error_[n] = true;
+      // Programs write 0 with a variance of 0 for what was not measured.
+      if (square != 0 || transfers_[f].value[n] != std::complex<double>()) continue;
+      transfers_[f].value[n] = {NAN, NAN};
+      transfers_[f].error[n] = NAN;
+      ++unmeasured;
     }
+    if (unmeasured > 0) zeros_ += (zeros_.empty() ? "" : ", ") + upper(lower(elements[n].in_edi));
+    if (unmeasured == frequency_.size()) return;
+    has_[n] = true;
+    has_error_[n] = variance != nullptr;
+    (elements[n].tipper ? tipper_ : impedance_) = real;
+  }
+  void note_gaps() {
+    if (!zeros_.empty())
+      note(fmt::format("{}: 0 with a variance of 0 is taken for a number that was not measured", zeros_));
   }
   void take_spectra() {
     if (!file_.blocks.empty()) note("blocks beside the spectra are not read");
@@ -485,6 +499,7 @@ class Site {
   edi::File file_;
   Table table_;
   std::string notes_;
+  std::string zeros_;  ///< names of elements that are 0 with a variance of 0 somewhere
   double empty_ = 1e32;
   std::vector<double> frequency_;
   std::vector<Transfer> transfers_;

@@ -108,9 +108,10 @@ class Reader {
     if (section_ != "=mtsect" && section_ != "=spectrasect") return;
     if (sections_++ > 0) in_.fail("a second section of data", "Each site is a file: part them.");
   }
+  /// Coherences, of which there is one for each pair of channels, may come again.
   Block& new_block() {
     const auto [at, fresh] = file_.blocks.try_emplace(section_);
-    if (!fresh)
+    if (!fresh && section_ != "coh")
       in_.fail(fmt::format("a second block {} (the first: line {})", shown(section_), at->second.line),
                "Each site is a file: part them.");
     return at->second;

@@ -315,8 +315,7 @@ BlockOfArrays read_block(TextReader& in, const char* what, bool arrays) {
   if (words.size() > 1 || !numbers_of(words))
     in.fail(fmt::format("\"{}\" stands where the number of {} belongs", shown(words.front()), what),
             "A file of BERT begins with the number of its electrodes. Other files of arrays may be called "
-            "so, too, "
-            "such as those of ABEM's instruments, which are not read.");
+            "so, too, such as those of ABEM's instruments, which are not read: export those as Res2dinv.");
   const auto count = count_of(in, numbers_of(words)->front(), what);
   read_names(in, arrays, block);
   while (block.rows.size() < count) {

@@ -1005,6 +1005,8 @@ bool begins_geosoft(std::string_view head) {
 
 using namespace std::string_view_literals;
 constexpr std::string_view by_gdal = "`gdal_translate -of netCDF IN OUT.nc` makes NetCDF of it.";
+constexpr std::string_view by_res2dinv =
+    "Export it as Res2dinv, or as a table with A, B, M, N and what was measured: rhoa, or R.";
 constexpr std::array foreigners{
     Foreign{"a grid of Oasis montaj (Geosoft)", "Export it there as a Surfer grid or ESRI ASCII.",
             begins_geosoft, ".grd"},
@@ -1045,6 +1047,34 @@ constexpr std::array foreigners{
             }},
     Foreign{"a VTK file of the old kind", "Keep NetCDF or HDF5 beside it.",
             [](std::string_view head) { return head.starts_with("# vtk DataFile"); }},
+    Foreign{"StationXML",
+            "terrane.compat.obspy.stations(obspy.read_inventory(FILE), \"STATIONS\") in Python makes a file "
+            "STATIONS of it.",
+            [](std::string_view head) { return head.find("<FDSNStationXML") != head.npos; }},
+    Foreign{"QuakeML",
+            "obspy.read_events(FILE).write(\"CMTSOLUTION\", format=\"CMTSOLUTION\") in Python makes a file "
+            "CMTSOLUTION of it.",
+            [](std::string_view head) { return head.find("quakeml") != head.npos && head.find('<') == 0; }},
+    Foreign{"miniSEED", "Its traces become SEG-Y by obspy.read(FILE).write(OUT, format=\"SEGY\").",
+            [](std::string_view head) {
+              constexpr std::size_t sequence = 6;
+              return head.size() > sequence + 1 &&
+                     std::all_of(head.begin(), head.begin() + sequence,
+                                 [](char c) { return c >= '0' && c <= '9'; }) &&
+                     "DRQM"sv.find(head[sequence]) != std::string_view::npos && head[sequence + 1] == ' ';
+            }},
+    Foreign{"a file of an ARES instrument", by_res2dinv,
+            [](std::string_view head) { return head.starts_with("Device: ARES"); }},
+    Foreign{"a file of a Lippmann instrument", by_res2dinv,
+            [](std::string_view head) { return head.starts_with("* Data file >"); }},
+    Foreign{"a file of a DAS-1 instrument (ERTLab)", by_res2dinv,
+            [](std::string_view head) { return head.find("ERTLab DACQ") != head.npos; }},
+    Foreign{"a file of an Electra instrument", by_res2dinv,
+            [](std::string_view head) {
+              return head.starts_with("# Original file") && head.find(".electra") != head.npos;
+            }},
+    Foreign{"a file of a PRIME instrument", by_res2dinv,
+            [](std::string_view head) { return head.starts_with("# Prime:"); }},
     Foreign{"packed by bzip2 or zstd", "Unpack it first, or pack it by gzip or xz.",
             [](std::string_view head) {
               return begins_any(head, std::array{"BZh"sv, "\x28\xB5\x2F\xFD"sv});

@@ -27,4 +27,10 @@ void scale_axes(GridData& grid, const NodeColumns& nodes);
 /// Throws InputError as grid_of_points() does.
 std::optional<GridData> triangulated(const Table& table, std::string_view field = {});
 
+/// A grid of heights that a table knows along a line (mesh/triangulation.hpp): of columns easting and
+/// northing (or x and y) and a height, or of the distance along an axis to the east and a height (x and z,
+/// also without names). Empty if the table has no such columns, or its points lie on no line. A note says so.
+/// Throws InputError as grid_along_line() does.
+std::optional<GridData> along_line(const Table& table);
+
 }  // namespace terrane::io

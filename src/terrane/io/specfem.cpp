@@ -163,6 +163,10 @@ std::vector<SpecfemSource> read_specfem_sources(const std::string& file, const s
   const bool forces = std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
     return lower(line).rfind("factor force source", 0) == 0;
   });
+  if (text.starts_with('<') && text.find("quakeml") != text.npos)
+    throw InputError(
+        file, "is QuakeML, where a CMTSOLUTION or FORCESOLUTION is read",
+        "obspy.read_events(FILE).write(\"CMTSOLUTION\", format=\"CMTSOLUTION\") in Python makes one.");
   std::vector<SpecfemSource> sources;
   for (const auto& block : source_blocks(file, lines, forces)) sources.push_back(source_of_block(block));
   if (sources.empty())

@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "terrane/base/text.hpp"
+#include "terrane/job/ground.hpp"
 #include "terrane/model/in_other_words.hpp"
 
 namespace terrane {
@@ -144,8 +145,15 @@ Prism box_of(const Config& table, std::string_view key) {
   return box;
 }
 
-Surface surface_of(const Config& table, std::string_view key, const std::optional<Projection>& projection,
-                   const MemoryBudget& memory, const Surfaces& named) {
+namespace {
+
+using ReadSurface = Grid (*)(const Config& table, std::string_view key,
+                             const std::optional<Projection>& projection, const MemoryBudget& memory);
+
+/// read: reads the grid of a file
+Surface surface_by(ReadSurface read, const Config& table, std::string_view key,
+                   const std::optional<Projection>& projection, const MemoryBudget& memory,
+                   const Surfaces& named) {
   if (!table.is_text(key)) return table.number(key, Quantity::length);
   const auto text = table.text(key);
   if (const auto known = named.find(text); known != named.end()) return known->second;
@@ -153,7 +161,16 @@ Surface surface_of(const Config& table, std::string_view key, const std::optiona
       !text.empty() && std::string_view("0123456789+-.").find(text.front()) != std::string_view::npos &&
       !std::filesystem::exists(table.path(key));
   if (starts_as_number) return table.number(key, Quantity::length);
-  return read_elevation(table, key, projection, memory);
+  return read(table, key, projection, memory);
+}
+
+}  // namespace
+
+Surface surface_of(const Config& table, std::string_view key, const std::optional<Projection>& projection,
+                   const MemoryBudget& memory, const Surfaces& named) {
+  const auto read = [](const Config& in, std::string_view of, const std::optional<Projection>& on,
+                       const MemoryBudget& within) { return read_elevation(in, of, on, within); };
+  return surface_by(read, table, key, projection, memory, named);
 }
 
 std::vector<PropertyValue> values_of(const Config& table) {
@@ -394,7 +411,7 @@ Description described(const Config& table, const std::optional<Projection>& proj
     made.bodies.push_back(body_of(body, units, surfaces, projection, memory));
   if (table.choice("overlap", {"replace", "add"}) == "add") made.rule = OverlapRule::add;
   if (table.has("topography")) {
-    made.topography = surface_of(table, "topography", projection, memory, surfaces);
+    made.topography = surface_by(read_ground, table, "topography", projection, memory, surfaces);
     earth.ground = ground_of(made);
   }
   if (table.has("air")) {

@@ -19,7 +19,9 @@
 #include "terrane/job/contents.hpp"
 #include "terrane/job/described.hpp"
 #include "terrane/job/earth_on.hpp"
+#include "terrane/job/ground.hpp"
 #include "terrane/mesh/overlaps.hpp"
+#include "terrane/mesh/triangulation.hpp"
 #include "terrane/model/bodies.hpp"
 #include "terrane/model/conductivity.hpp"
 #include "terrane/model/description.hpp"
@@ -114,7 +116,9 @@ constexpr Key model_keys[] = {
      "Properties of a cell: centre (those at its centre), or average (a mean that suits each property). "
      "auto: average on planned meshes, else centre."},
     {"topography", "length or path", "none",
-     "The ground, above which is air: an elevation grid, a level, or the name of a [[model.surface]]."},
+     "The ground, above which is air: an elevation grid, scattered points or points along a line (then it is "
+     "the "
+     "same across), a level, or the name of a [[model.surface]]."},
     {"air", "table", "none", "[model.air]: properties of what is above the topography."},
     {"surface", "tables", "none", "[[model.surface]]: surfaces by name, for layers and the topography."},
     {"background", "table", "none",
@@ -462,9 +466,12 @@ Earth prism_list(const Config& mesh, const Config& job, const MemoryBudget& memo
   return earth;
 }
 
+/// Whether points along a line may stand for a grid.
+enum class LineOfHeights { refused, taken };
+
 Grid elevation_of(const Config& table, std::string_view key, const std::optional<Projection>& projection,
                   const MemoryBudget& memory, const std::string& field, const Region* window,
-                  const Region* region, std::array<double, 2> spacing);
+                  const Region* region, std::array<double, 2> spacing, LineOfHeights lines);
 
 Earth terrain_layer(const Config& mesh, const Config& job, const std::optional<Projection>& projection,
                     const MemoryBudget& memory) {
@@ -487,7 +494,7 @@ Earth terrain_layer(const Config& mesh, const Config& job, const std::optional<P
   Earth earth;
   const auto elevation =
       elevation_of(table, "elevation", projection, memory, table.text("field"), window ? &*window : nullptr,
-                   region ? &*region : nullptr, {spacing[0], spacing[1]});
+                   region ? &*region : nullptr, {spacing[0], spacing[1]}, LineOfHeights::refused);
   TerrainOptions options;
   options.reference = surface_of(table, "reference", projection, memory);
   options.density_above = model.number("rock", Quantity::density);
@@ -628,7 +635,7 @@ TensorMesh planned(const Config& mesh, const Description& description, const Ear
     return std::move(plan.mesh);
   } catch (const InputError& error) {
     // An error in a file that the plan reads already names its file and line.
-    if (error.where().find(':') != std::string::npos) throw;
+    if (error.where().find(':') != std::string::npos || std::filesystem::exists(error.where())) throw;
     throw InputError(table.where(), error.problem(), error.next());
   }
 }
@@ -721,7 +728,7 @@ bool taken_for_degrees(const Config& table, std::string_view key, const io::Grid
 }
 
 /// The grid in a file; from a table if its rows are the nodes of a grid.
-io::GridData grid_of(const Config& table, std::string_view key, const std::string& field,
+io::GridData grid_of(const Config& table, std::string_view key, const std::string& field, LineOfHeights lines,
                      const MemoryBudget& memory) {
   const std::filesystem::path path = table.text(key);
   io::ReadOptions options;
@@ -732,6 +739,7 @@ io::GridData grid_of(const Config& table, std::string_view key, const std::strin
   std::string about_rows;
   if (auto* rows = std::get_if<io::Table>(&content)) {
     auto gridded = io::to_grid(*rows);
+    if (!gridded && lines == LineOfHeights::taken) gridded = io::along_line(*rows);
     if (!gridded) {
       memory.require(table.where(key), fmt::format("{} points", rows->rows()),
                      400.0 * static_cast<double>(rows->rows()));
@@ -741,11 +749,13 @@ io::GridData grid_of(const Config& table, std::string_view key, const std::strin
     else about_rows = fmt::format(": its {} rows name no places and heights", rows->rows());
   }
   if (auto* data = std::get_if<io::GridData>(&content)) return std::move(*data);
-  throw table.wrong(key, fmt::format("\"{}\" is not a grid{}", path.filename().string(), about_rows),
-                    about_rows.empty()
-                        ? "`terrane info FILE` tells what a file holds."
-                        : "A table holds heights as easting, northing, height, or the three without names: a "
-                          "row for each node of a grid, or for scattered points.");
+  throw table.wrong(
+      key, fmt::format("\"{}\" is not a grid{}", path.filename().string(), about_rows),
+      about_rows.empty()
+          ? "`terrane info FILE` tells what a file holds."
+          : std::string("A table holds heights as easting, northing, height, or the three without "
+                        "names: a row for each node of a grid, or for scattered points") +
+                (lines == LineOfHeights::taken ? ", or as x and z along a line." : "."));
 }
 
 /// Throws InputError if the file's map projection differs from the job's.
@@ -812,9 +822,9 @@ Grid cropped(const Grid& from, const Region& to) {
 
 Grid elevation_of(const Config& table, std::string_view key, const std::optional<Projection>& projection,
                   const MemoryBudget& memory, const std::string& field, const Region* window,
-                  const Region* region, std::array<double, 2> spacing) {
+                  const Region* region, std::array<double, 2> spacing, LineOfHeights lines) {
   const std::filesystem::path path = table.text(key);
-  const auto data = grid_of(table, key, field, memory);
+  const auto data = grid_of(table, key, field, lines, memory);
   Grid grid = data.grid(field);
   const Column* column = field.empty() ? nullptr : data.find(field);
   if (field.empty())
@@ -857,7 +867,27 @@ Grid elevation_of(const Config& table, std::string_view key, const std::optional
 Grid read_elevation(const Config& table, std::string_view key, const std::optional<Projection>& projection,
                     const MemoryBudget& memory, const std::string& field, const Region* window,
                     const Region* region, std::array<double, 2> spacing) {
-  return elevation_of(table, key, projection, memory, field, window, region, spacing);
+  return elevation_of(table, key, projection, memory, field, window, region, spacing, LineOfHeights::refused);
+}
+
+Grid read_ground(const Config& table, std::string_view key, const std::optional<Projection>& projection,
+                 const MemoryBudget& memory) {
+  auto grid =
+      elevation_of(table, key, projection, memory, {}, nullptr, nullptr, {0, 0}, LineOfHeights::taken);
+  if (const auto filled = fill_margins(grid); filled > 0)
+    table.note(key,
+               fmt::format("{} of the {} nodes are gaps at the grid's edge: the ground there is as high as "
+                           "at the nearest node, as it is beyond the grid",
+                           filled, grid.values.size()));
+  const auto gap =
+      std::find_if(grid.values.begin(), grid.values.end(), [](double z) { return std::isnan(z); });
+  if (gap == grid.values.end()) return grid;
+  const auto count = std::count_if(gap, grid.values.end(), [](double z) { return std::isnan(z); });
+  const auto n = static_cast<std::size_t>(gap - grid.values.begin());
+  throw table.wrong(key,
+                    fmt::format("the grid has {} gaps inside, the first at easting {:.10g}, northing {:.10g}",
+                                count, grid.easting[n % grid.n_east()], grid.northing[n / grid.n_east()]),
+                    "Fill them (`gdal_fillnodata IN OUT` does): the ground is somewhere everywhere.");
 }
 
 namespace {

@@ -327,4 +327,153 @@ Grid grid_of_points(std::span<const double> x, std::span<const double> y, std::s
   return grid;
 }
 
+namespace {
+
+/// A line through points: its ends are the two points that are farthest apart (nearly), s and across are the
+/// coordinates of a place along it and beside it, m.
+class LineOfPoints {
+ public:
+  LineOfPoints(std::span<const double> x, std::span<const double> y) {
+    const auto farthest = [&](double ex, double ey) {
+      std::size_t best = 0;
+      for (std::size_t n = 1; n < x.size(); ++n)
+        if (std::hypot(x[n] - ex, y[n] - ey) > std::hypot(x[best] - ex, y[best] - ey)) best = n;
+      return best;
+    };
+    const auto one = farthest(x[0], y[0]), other = farthest(x[one], y[one]);
+    const auto [first, last] = std::pair{x[one], y[one]} < std::pair{x[other], y[other]}
+                                   ? std::pair{one, other}
+                                   : std::pair{other, one};
+    x_ = x[first], y_ = y[first];
+    length_ = std::hypot(x[last] - x_, y[last] - y_);
+    if (length_ > 0) east_ = (x[last] - x_) / length_, north_ = (y[last] - y_) / length_;
+    for (std::size_t n = 0; n < x.size(); ++n) widest_ = std::max(widest_, std::abs(across(x[n], y[n])));
+  }
+  double length() const { return length_; }
+  double widest() const { return widest_; }  ///< largest distance of a point from the line
+  double east() const { return east_; }
+  double north() const { return north_; }
+  double along(double x, double y) const { return (x - x_) * east_ + (y - y_) * north_; }
+  double across(double x, double y) const { return (y - y_) * east_ - (x - x_) * north_; }
+
+ private:
+  double x_ = 0, y_ = 0, east_ = 0, north_ = 0, length_ = 0, widest_ = 0;
+};
+
+/// Heights over the distance along a line.
+struct Profile {
+  std::vector<double> s, z;
+
+  double at(double where) const {
+    if (where <= s.front()) return z.front();
+    if (where >= s.back()) return z.back();
+    const auto i = static_cast<std::size_t>(std::upper_bound(s.begin(), s.end(), where) - s.begin()) - 1;
+    return z[i] + (where - s[i]) / (s[i + 1] - s[i]) * (z[i + 1] - z[i]);
+  }
+};
+
+/// place [n]: the coordinate along the line.
+Profile profile_of(const std::vector<double>& place, std::span<const double> x, std::span<const double> y,
+                   std::span<const double> z) {
+  std::vector<std::size_t> order(place.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return place[a] < place[b]; });
+  Profile profile;
+  for (const auto n : order) {
+    if (!profile.s.empty() && profile.s.back() == place[n]) {
+      if (profile.z.back() != z[n])
+        throw InputError(
+            "points", fmt::format("two heights, {} and {}, at ({}, {})", profile.z.back(), z[n], x[n], y[n]),
+            "Keep one of them.");
+      continue;
+    }
+    profile.s.push_back(place[n]);
+    profile.z.push_back(z[n]);
+  }
+  return profile;
+}
+
+}  // namespace
+
+Grid grid_along_line(std::span<const double> x, std::span<const double> y, std::span<const double> z) {
+  Grid grid;
+  if (x.size() < 2) return grid;
+  const LineOfPoints line(x, y);
+  const double tolerance = 0.5 * line.length() / static_cast<double>(x.size() - 1);
+  if (!(line.length() > 0) || line.widest() > tolerance) return grid;
+  const auto along_axis = [&](double other) { return std::abs(other) * line.length() <= tolerance; };
+  if (along_axis(line.north()) || along_axis(line.east())) {
+    const bool east = along_axis(line.north());
+    const auto along = east ? x : y, other = east ? y : x;
+    auto profile = profile_of({along.begin(), along.end()}, x, y, z);
+    std::vector<double> sides{other[0] - line.length(), other[0] + line.length()};
+    grid.easting = east ? profile.s : sides;
+    grid.northing = east ? std::move(sides) : profile.s;
+    for (std::size_t j = 0; j < grid.n_north(); ++j)
+      for (std::size_t i = 0; i < grid.n_east(); ++i) grid.values.push_back(profile.z[east ? i : j]);
+    return grid;
+  }
+  std::vector<double> place;
+  for (std::size_t n = 0; n < x.size(); ++n) place.push_back(line.along(x[n], y[n]));
+  const auto profile = profile_of(place, x, y, z);
+  constexpr std::size_t fewest = 33, most = 1001, per_point = 12;
+  const auto nodes = std::clamp(per_point * profile.s.size() + 1, fewest, most);
+  const auto axis = [&](std::span<const double> of) {
+    const auto [low, high] = std::minmax_element(of.begin(), of.end());
+    const double middle = 0.5 * (*low + *high), half = 1.5 * line.length();
+    return even(middle - half, middle + half, 2 * half / static_cast<double>(nodes - 1));
+  };
+  grid.easting = axis(x);
+  grid.northing = axis(y);
+  for (const double n : grid.northing)
+    for (const double e : grid.easting) grid.values.push_back(profile.at(line.along(e, n)));
+  return grid;
+}
+
+namespace {
+
+/// Calls visit(m) for each of the up to four neighbours m of node n.
+template <class Visit>
+void for_neighbours(const Grid& grid, std::size_t n, const Visit& visit) {
+  const std::size_t columns = grid.n_east(), i = n % columns;
+  if (i > 0) visit(n - 1);
+  if (i + 1 < columns) visit(n + 1);
+  if (n >= columns) visit(n - columns);
+  if (n + columns < grid.values.size()) visit(n + columns);
+}
+
+/// Whether each node is a gap that reaches the grid's edge through gaps.
+std::vector<bool> gaps_at_the_edge(const Grid& grid) {
+  const std::size_t columns = grid.n_east(), rows = grid.n_north();
+  std::vector<bool> reached(grid.values.size());
+  std::vector<std::size_t> front;
+  const auto reach = [&](std::size_t n) {
+    if (reached[n] || !std::isnan(grid.values[n])) return;
+    reached[n] = true;
+    front.push_back(n);
+  };
+  for (std::size_t n = 0; n < grid.values.size(); ++n)
+    if (const auto i = n % columns, j = n / columns; i == 0 || i + 1 == columns || j == 0 || j + 1 == rows)
+      reach(n);
+  for (std::size_t at = 0; at < front.size(); ++at) for_neighbours(grid, front[at], reach);
+  return reached;
+}
+
+}  // namespace
+
+std::size_t fill_margins(Grid& grid) {
+  const auto margin = gaps_at_the_edge(grid);
+  std::vector<std::size_t> front;
+  for (std::size_t n = 0; n < grid.values.size(); ++n)
+    if (!std::isnan(grid.values[n])) front.push_back(n);
+  const std::size_t given = front.size();
+  for (std::size_t at = 0; at < front.size(); ++at)
+    for_neighbours(grid, front[at], [&](std::size_t to) {
+      if (!margin[to] || !std::isnan(grid.values[to])) return;
+      grid.values[to] = grid.values[front[at]];
+      front.push_back(to);
+    });
+  return front.size() - given;
+}
+
 }  // namespace terrane

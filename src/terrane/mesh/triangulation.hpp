@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -25,5 +26,16 @@ std::vector<std::array<std::uint32_t, 3>> triangulate(std::span<const double> x,
 /// Throws ShapeError; InputError: a number that is not finite, fewer than three points, collinear points, or
 /// two heights at one point.
 Grid grid_of_points(std::span<const double> x, std::span<const double> y, std::span<const double> z);
+
+/// A grid of heights that are known along a line: linear between the points, beyond the line's ends those of
+/// the ends, and the same across the line. A line along an axis has the nodes of its points, another one a
+/// square of even nodes whose sides are three times as long as the line. An empty grid if the points do not
+/// lie along a line, within half of their mean distance. x, y, z [n], m, finite.
+/// Throws InputError: two heights at one point.
+Grid grid_along_line(std::span<const double> x, std::span<const double> y, std::span<const double> z);
+
+/// Gives gaps that reach the grid's edge the value of the nearest node that has one, counted in steps along
+/// the axes; gaps inside stay. Returns how many nodes were filled: 0 for a grid of gaps alone.
+std::size_t fill_margins(Grid& grid);
 
 }  // namespace terrane

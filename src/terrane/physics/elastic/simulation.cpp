@@ -57,7 +57,7 @@ std::span<const Key> simulation_keys() {
         "Q is always that of the middle."},
        {"stations", "path", "none",
         "Receivers from a STATIONS file of SPECFEM3D, in addition to those of [survey], which may then be "
-        "left out."}});
+        "left out; survey.file takes such a file alone, too."}});
 }
 std::span<const Key> source_keys() {
   return keys_of<Course>(
@@ -387,6 +387,20 @@ struct ReceiverList {
   std::vector<std::string> names, origins;
 };
 
+/// The job's STATIONS file of SPECFEM3D: that of simulation.stations or, if [survey] says no more than the
+/// name of such a file, survey.file.
+std::optional<std::filesystem::path> stations_file(const Config& job, const Config& table) {
+  if (auto named = table.optional_input_file("stations")) return named;
+  if (!job.has("survey")) return {};
+  const auto survey = job.table("survey");
+  for (const auto& key : survey.keys())
+    if (key != "file" && !(key == "kind" && survey.text("kind") == "list")) return {};
+  if (!survey.has("file") || !survey.is_text("file")) return {};
+  const auto file = survey.input_file("file");
+  if (io::format_of(file.string()).name != "specfem-stations") return {};
+  return file;
+}
+
 /// The receivers of the job's survey, then those of its STATIONS file.
 ReceiverList read_receivers(const Config& job, const Config& table, const Survey& survey,
                             const Ground& ground) {
@@ -394,7 +408,7 @@ ReceiverList read_receivers(const Config& job, const Config& table, const Survey
   list.places = positions_of(survey);
   list.origins.assign(survey.size(), job.table("survey").where());
   for (std::size_t n = 0; n < survey.size(); ++n) list.names.push_back(fmt::format("{}", n + 1));
-  const auto stations = table.optional_input_file("stations");
+  const auto stations = stations_file(job, table);
   if (!stations) return list;
   for (const auto& s : read_stations(*stations)) {
     list.places.push_back(ground.at(s.longitude, s.latitude, s.burial, s.where));
@@ -402,6 +416,20 @@ ReceiverList read_receivers(const Config& job, const Config& table, const Survey
     list.origins.push_back(s.where);
   }
   return list;
+}
+
+/// Warns of a STATIONS file whose places are taken for metres and may be degrees.
+void warn_of_degrees(const Config& job, const Config& table, const Ground& ground, const Defaults& defaults,
+                     std::vector<std::string>& warnings) {
+  const auto file = stations_file(job, table);
+  if (!file || ground.projection || ground.sphere || (defaults.par() && defaults.par()->in_metres)) return;
+  const auto stations = read_stations(*file);
+  if (std::all_of(stations.begin(), stations.end(), [](const io::SpecfemStation& s) {
+        return std::abs(s.longitude) <= 360 && std::abs(s.latitude) <= 90;
+      }))
+    warnings.push_back(fmt::format(
+        "{}: its places, such as {:g}, {:g}, are taken for metres; of degrees, set mesh.projection = \"utm\"",
+        file->filename().string(), stations.front().latitude, stations.front().longitude));
 }
 
 /// Names the receivers of the survey by its columns of words: "network.station", as in files of seismograms.
@@ -649,13 +677,28 @@ void add_boundary(Problem& p, const Config& table, std::vector<std::string>& not
   throw_at_its_key<Problem>(error, "elastic", job);
 }
 
-/// The stations of [survey]. If the job has only a list of stations (simulation.stations): no stations, but
-/// the job's projection, which applies to that list, too.
-Stations stations_of(const Config& job, const Config& table, const MemoryBudget& memory) {
-  if (job.has("survey") || !table.optional_text("stations")) return build_survey(job, memory);
+/// The stations of [survey]. If the job has only a STATIONS file: no stations, but the job's projection,
+/// which applies to that file, too; "utm" is the zone of its stations.
+Stations stations_of(const Config& job, const Config& table, const Defaults& defaults,
+                     const MemoryBudget& memory) {
+  const auto file = stations_file(job, table);
+  const bool of_survey = job.has("survey") && (!file || table.optional_text("stations"));
+  if (of_survey || !file) return build_survey(job, memory);
   Stations stations;
-  if (const auto definition = projection_definition(job); definition && *definition != "utm")
-    stations.projection = Projection(*definition);
+  const auto definition = projection_definition(job);
+  const bool in_metres = defaults.par() && defaults.par()->in_metres;
+  const bool sphere = job.has("elements") && job.table("elements").optional_text("kind") == "chunk";
+  if (!definition || ((in_metres || sphere) && *definition == "utm")) return stations;
+  std::vector<double> longitude, latitude;
+  for (const auto& s : read_stations(*file)) {
+    longitude.push_back(s.longitude);
+    latitude.push_back(s.latitude);
+  }
+  try {
+    stations.projection = Projection::for_points(*definition, longitude, latitude);
+  } catch (const InputError& error) {
+    throw job.table("mesh").wrong("projection", error.problem(), error.next());
+  }
   return stations;
 }
 
@@ -716,7 +759,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   const auto table = job.table("simulation").describe({defaults.keys(), Runtime::section().keys});
   refuse_errors_of_waves(table, to_see_the_error);
   table.text("physics");
-  auto stations = stations_of(job, table, memory);
+  auto stations = stations_of(job, table, defaults, memory);
   std::vector<std::string> notes;
   const auto of_files = projection_of_files(stations.projection, defaults.par(), notes);
   const bool heights = defaults.rules().heights;
@@ -744,6 +787,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   auto sources = read_sources(job, defaults, ground);
   put_into_fluids(sources, p.mesh);
   auto receivers = read_receivers(job, table, stations.survey, ground);
+  warn_of_degrees(job, table, ground, defaults, elements.warnings);
   p.sources = std::move(sources.sources), p.receivers = std::move(receivers.places);
   p.origins = {std::move(sources.origins), std::move(receivers.origins)};
   p.snapshots = read_snapshots(job, defaults.par());
