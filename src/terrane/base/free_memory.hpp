@@ -1,4 +1,4 @@
-// Memory that a list no longer needs.
+// Frees memory that a list no longer needs.
 #pragma once
 
 namespace terrane {

@@ -72,7 +72,7 @@ class TerminalProgress final : public Progress {
     done_ += amount;
     if (!visible_) return;
     const std::unique_lock lock(drawing_, std::try_to_lock);
-    if (!lock.owns_lock()) return;  // another thread is drawing
+    if (!lock.owns_lock()) return;  // another thread is drawing the progress bar
     const auto now = Clock::now();
     if (now - last_drawn_ < std::chrono::milliseconds(100)) return;
     last_drawn_ = now;

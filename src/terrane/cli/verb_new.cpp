@@ -42,8 +42,8 @@ std::map<std::string, std::string> kinds_to_show(const Physics& physics, const N
 
 std::string commented_job(const Physics& physics, const NewOptions& options) {
   auto kinds = kinds_to_show(physics, options);
-  const bool kinds_are_own = kinds == physics.kinds;  // the physics' examples are valid only for the kinds
-                                                      // that the physics chooses
+  const bool kinds_are_own = kinds == physics.kinds;  // the examples of the physics are valid only for the
+                                                      // kinds of tables that the physics chooses
   // With some kinds of mesh, [model] has keys of its own instead of those of bodies.
   const bool own_model = std::any_of(physics.sections.begin(), physics.sections.end(), [&](const Section& s) {
     return s.path == "model" && s.kind == kinds["mesh"];

@@ -63,7 +63,7 @@ std::string python() {
 
 /// The signal, SIGINT or SIGTERM, that was received while an InterruptsWait exists; 0: none.
 volatile std::sig_atomic_t caught = 0;
-volatile pid_t drawing = 0;  ///< id of the script's process while it runs
+volatile pid_t drawing = 0;  ///< process id of the plotting script while the script runs
 
 /// Delays SIGINT and SIGTERM until temporary files are removed. A terminal sends SIGINT to the script as
 /// well; SIGTERM is passed on to the script.

@@ -223,7 +223,7 @@ int compute_and_write(const Config::Part& part, const Job& job, const JobOptions
   Writing writing(progress);
   try {
     make_folders(output, plots);  // folders may have been removed since the run began
-  } catch (const FileError&) {    // ignored here: writing each file will report the error
+  } catch (const FileError&) {    // an error is ignored here, because writing each file will report it
   }
   write_files(writing, result, simulation, output);
   if (writing.failures().empty() && !finished.empty()) remove_checkpoint(finished);

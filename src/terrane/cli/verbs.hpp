@@ -24,7 +24,8 @@ struct JobOptions {
   int threads = 0;
   bool quiet = false, plots = true, resume = false;
   bool json = false;  ///< whether to print a JSON object for each simulation instead of text
-  /// Whether to warn of what formats leave out: not of files that the user has not named.
+  /// Whether to warn of results that the formats of the files cannot hold; false if the user has not named
+  /// the files.
   bool tells_what_formats_leave_out = true;
   /// --with JOB: jobs of a joint inversion with this one; the structures of all models are coupled
   std::vector<std::string> with;

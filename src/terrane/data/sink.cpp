@@ -11,7 +11,7 @@ namespace terrane {
 
 namespace {
 
-/// The same data set with empty values of the same types.
+/// A copy of a data set with empty values of the same types.
 Dataset without_values(const Dataset& data) {
   Dataset out{data.dimensions, {}, {}, data.attributes};
   const auto bare = [](const Variable& v) {

@@ -76,7 +76,7 @@ void take_vertical_system(std::string_view wkt, GridData& grid) {
     for (const auto& field : grid.fields) grid.downward.push_back(field.name);
 }
 
-/// radians: unit of the places; meridian: that from which longitudes count, degrees east of Greenwich
+/// radians: unit of the angles; meridian: prime meridian of the longitudes, degrees east of Greenwich
 void take_degrees(const std::string& name, std::string_view wkt, double radians, double meridian,
                   GridData& grid) {
   if (meridian != 0)
@@ -112,7 +112,7 @@ void take_wkt(const std::string& name, std::string_view wkt, GridData& grid) {
   take_vertical_system(wkt, grid);
 }
 
-/// The keywords of a .prj of Arc/Info in capital letters, and what stands behind them, up to "Parameters".
+/// The keywords of a .prj of Arc/Info in capital letters, each with the text behind it, up to "Parameters".
 std::map<std::string, std::string> words_of_arc(std::string_view text) {
   const auto word_at = [](std::string_view& rest) {
     const auto begin = std::min(rest.find_first_not_of(" \t\r"), rest.size());

@@ -22,12 +22,12 @@
 
 namespace terrane::io {
 
-/// Places a grid of which the file at `path` says no unit of coordinates (unit_is_assumed) by what lies
-/// beside it. Other grids only get a note on numbers beside them that are not read. Throws InputError,
-/// FileError with the name of that file.
+/// Sets the coordinates of a grid whose own file `path` gives no unit of them (unit_is_assumed), according to
+/// the files beside it. Other grids only get a note on numbers in such files that are not read. Throws
+/// InputError, FileError with the name of that file.
 void place_by_files_beside(const std::string& path, GridData& grid);
 
-/// Places the grid by the text of a .prj with this name.
+/// Sets the coordinates of the grid according to the text of a .prj file with this name.
 void place_by_prj(const std::string& name, std::string_view text, GridData& grid);
 
 }  // namespace terrane::io

@@ -38,7 +38,7 @@ void say_grid(Table& table, std::size_t columns, std::size_t rows) {
   table.attributes["grid"] = fmt::format("{} x {}", columns, rows);
 }
 
-/// The axes of the grid if stations are in grid order: row after row, easting varying fastest.
+/// The axes of the grid if the stations are in the order of a grid: row after row, easting varying fastest.
 std::optional<SurveyGrid> grid_in_order(const std::vector<double>& easting,
                                         const std::vector<double>& northing) {
   const std::size_t n = easting.size();

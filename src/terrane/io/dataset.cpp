@@ -145,8 +145,8 @@ bool is_of_cells(const Variable& v) {
          !std::holds_alternative<std::vector<std::string>>(v.values);
 }
 
-/// The text for an entry of a dimension in names, such as "1" or "0.5": its coordinate if that is a number,
-/// otherwise its index from 0.
+/// The text by which names of columns refer to an entry of a dimension, such as "1" or "0.5": the coordinate
+/// if that is a number, otherwise the index from 0.
 std::string entry_text(const Dataset& data, const std::string& dimension, std::size_t entry) {
   const auto* at = data.find(dimension);
   if (at != nullptr && at->dimensions == std::vector<std::string>{dimension}) {

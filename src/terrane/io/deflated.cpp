@@ -27,8 +27,9 @@ std::size_t product(std::span<const std::size_t> counts) {
 struct Run {
   const Deflated* of = nullptr;
   hid_t data = -1;
-  std::vector<hsize_t> start;  ///< index of its first number along each dimension
-  /// Index of its first number; number of numbers, without and with those beyond the end of a dimension.
+  std::vector<hsize_t> start;  ///< index of the chunk's first number along each dimension
+  /// Index of the chunk's first number among all numbers; count of the chunk's numbers, without and with
+  /// those beyond the end of a dimension.
   std::size_t first = 0, count = 0, whole = 0;
 };
 

@@ -248,8 +248,8 @@ class Site {
 
   // --- axes
 
-  /// The azimuths of the axes at each frequency for the values of a block; `own`: names of the block with
-  /// angles that is used if the block names none.
+  /// The azimuths of the axes at each frequency for the values of a block. `own`: the names of the block of
+  /// angles to use if the block of values names no angles.
   std::vector<Axes> axes_of(const edi::Block* block, const std::vector<std::string>& own) {
     std::vector<Axes> axes(frequency_.size());
     if (block == nullptr) return axes;
@@ -438,7 +438,8 @@ class Site {
   }
   bool is_empty(double value) const { return std::abs(value - empty_) <= 1e-6 * std::abs(empty_); }
 
-  /// Adds the position of HX, relative to the reference point, or to the origin of local coordinates.
+  /// Adds the position of the coil HX, relative to the reference point, or to the origin of local
+  /// coordinates.
   void add_place_of_sensors() {
     double north = 0, east = 0;
     bool said = false;

@@ -22,7 +22,7 @@ using Options = std::map<std::string, Option>;
 /// A block of numbers, ">ZXYR ROT=ZROT //20".
 struct Block {
   Options options;
-  std::vector<double> values;  ///< NaN for a word of stars
+  std::vector<double> values;  ///< NaN if the file has stars instead of a number
   std::size_t line = 0,
               counted = 0;  ///< counted: number of values according to the first line; 0: not stated
 };

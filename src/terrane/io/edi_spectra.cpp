@@ -130,7 +130,7 @@ Transfer transfer_of(const TextReader& in, const Block& spectra, const SpectraCh
   const Z xx = powers(h[0], r[0]), xy = powers(h[0], r[1]), yx = powers(h[1], r[0]), yy = powers(h[1], r[1]),
           det = xx * yy - xy * yx;
   const double size = std::abs(det);
-  if (!(size > 0) || !std::isfinite(size)) return made;  // the result stays NaN, which marks a gap
+  if (!(size > 0) || !std::isfinite(size)) return made;  // the result stays NaN, which marks a missing value
   const SpectralMatrix w{{{yy / det, -xy / det}, {-yx / det, xx / det}}};
   const double count = estimates(in, spectra);
   const auto take = [&](int output, std::size_t x_element) {

@@ -49,7 +49,7 @@ std::vector<std::string_view> words_of(std::string_view line, std::string_view c
   return words;
 }
 
-/// Reads the next line with words; false at the end of the text.
+/// Reads the next line that is not empty; false at the end of the text.
 bool next_words(TextReader& in, std::string_view comments, std::vector<std::string_view>& words) {
   std::string_view line;
   while (in.line(line)) {
@@ -717,7 +717,7 @@ std::string_view token_of(const std::string& name) {
   return found == names.end() ? std::string_view{} : found->second;
 }
 
-/// The positions of electrodes as text; x alone if electrodes have no heights and all have northing 0.
+/// The positions of electrodes as text; only x if electrodes have no heights and all have northing 0.
 std::string sensors(const std::string& path, const std::vector<Point>& place) {
   std::string text = fmt::format("{}\n", place.size());
   if (have_heights(path, place)) {
@@ -862,7 +862,7 @@ void expect_arrays(const std::string& path, std::string_view format, const Table
           "Write NetCDF or CSV.");
 }
 
-/// The names of columns that are neither positions nor among those written.
+/// The names of columns that are neither positions nor in `written`, the columns that a file gets.
 std::vector<std::string> beside(const Table& table, std::set<const Column*> written) {
   for (std::size_t x = 0; x < 3; ++x) {
     written.insert(table.find(axes[x]));  // position at which a value is plotted
@@ -972,7 +972,7 @@ std::vector<std::string> left_out_of_bert(const std::string& path, const Table& 
     }
   }
   if (table.find("resistance") != nullptr && table.find("phase") != nullptr)
-    written.insert(table.find("reactance"));  // the reactance is contained in magnitude and phase
+    written.insert(table.find("reactance"));  // magnitude and phase contain the reactance, too
   return beside(table, std::move(written));
 }
 

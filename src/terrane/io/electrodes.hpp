@@ -32,7 +32,7 @@ struct ElectrodeColumn {
 };
 
 struct ElectrodeData {
-  electric::Electrodes electrodes;  ///< a height of NaN means on the ground
+  electric::Electrodes electrodes;  ///< a height of NaN means that the electrode is on the ground
   std::vector<ElectrodeColumn> columns;
   std::string note = {};  ///< notes on content of the file that was left out or interpreted, one per line
 
@@ -59,7 +59,7 @@ ElectrodeData read_arrays(TextReader& in, const UbcColumn& column = {});
 /// Number of first bytes from which formats are recognised; a shorter head is the whole file.
 inline constexpr std::size_t head_bytes = 4096;
 
-/// Whether the first bytes can only be those of this format.
+/// Whether the first bytes can only be those of a UBC DCIP file.
 bool begins_ubc_dcip(std::string_view head);
 bool begins_bert(std::string_view head);
 
@@ -79,13 +79,13 @@ enum class TakenValues { observed, computed };
 /// become one electrode. Throws InputError with the line.
 ElectrodeData to_electrode_data(const Table& table, TakenValues taken);
 
-/// Writes a table of electrode arrays in these formats; field: the column for a UBC file; empty: resistance,
-/// or else chargeability. Electrodes are sorted from west to east, then from south to north, then downwards.
-/// Also throws UnsupportedError: the table has no electrode arrays, or no such column.
+/// Writes a table of electrode arrays as a BERT or a UBC DCIP file; field: the column for a UBC file; empty:
+/// resistance, or else chargeability. Electrodes are sorted from west to east, then from south to north, then
+/// downwards. Also throws UnsupportedError: the table has no electrode arrays, or no such column.
 void write_bert_rows(const std::string& path, const Table& table);
 void write_ubc_dcip_rows(const std::string& path, const Table& table, const std::string& field);
-/// The columns that a file of this format does not hold, and the number of electrode arrays left out; columns
-/// may be without values. Throws what writing would throw.
+/// The columns that a BERT or a UBC DCIP file does not hold, and the number of electrode arrays left out;
+/// columns may be without values. Throws what writing would throw.
 std::vector<std::string> left_out_of_bert(const std::string& path, const Table& table);
 std::vector<std::string> left_out_of_ubc_dcip(const std::string& path, const Table& table,
                                               const std::string& field);

@@ -388,7 +388,7 @@ class Hdf5Tree {
     const Hdf5Handle type(H5Dget_type(data), H5Tclose), space(H5Dget_space(data), H5Sclose);
     const auto kind = H5Tget_class(type);
     if (kind == H5T_STRING && H5Sget_simple_extent_npoints(space) == 1) node.text = text(data, type);
-    if (kind == H5T_FLOAT || kind == H5T_INTEGER) {  // booleans (H5T_ENUM) are not needed
+    if (kind == H5T_FLOAT || kind == H5T_INTEGER) {  // booleans (H5T_ENUM) need not be read
       Array array;
       const int axes = H5Sget_simple_extent_ndims(space);
       std::vector<hsize_t> shape(static_cast<std::size_t>(std::max(axes, 0)));
@@ -434,7 +434,7 @@ class Hdf5Tree {
 Node tree_of(const std::string& name, const std::string& bytes, std::size_t memory) {
   ReadBudget budget(memory);
   if (bytes.starts_with(std::string_view("PK", 2))) return tree_of_npz(name, bytes, budget);
-  budget.take(name, bytes.size());  // each number takes eight bytes, more than its text
+  budget.take(name, bytes.size());  // each number takes eight bytes in memory, more than in the text
   return JsonReader(name, bytes, budget).read();
 }
 Node tree_of(const std::string& path, std::size_t memory) {

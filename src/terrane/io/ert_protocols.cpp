@@ -154,7 +154,8 @@ ElectrodeData read_sting(TextReader& in) {
     }
     in.expect_memory(16);
     resistance.push_back(number(resistance_entry));
-    // Files differ in the order of the current poles; the sign of the apparent resistivity decides.
+    // Files differ in the order of the current poles; the sign of the apparent resistivity tells which pole
+    // is the first.
     if (inverse_distances(data.electrodes, four) * resistance.back() * number(apparent_entry) < 0)
       std::swap(four[0], four[1]);
     data.electrodes.arrays.push_back({four[0], four[1], four[2], four[3]});
@@ -193,16 +194,17 @@ std::optional<std::int64_t> count_of_protocol(std::string_view line) {
   return count;
 }
 
-/// How many numbers of a record stand before V/I. 2-D: its number and four electrodes; 3-D: each electrode
-/// has the number of its string before it. Of cR2 a 2-D record has at most nine numbers.
+/// How many numbers a record has before V/I. In 2-D records these are the record's number and four
+/// electrodes; in 3-D records each electrode has the number of its string before it. A 2-D record of cR2 has
+/// at most nine numbers.
 std::size_t numbers_before_data(std::size_t size) {
   return size > record_with_strings ? record_with_strings : plain_record;
 }
 
-/// Electrodes, and how records name them: [string, number], the string of 2-D records is 1.
+/// The electrodes, and the names that records give them: [string, number]; in 2-D records the string is 1.
 struct NamedPlaces {
   std::vector<electric::Point> place;
-  std::map<std::pair<int, int>, int> labels;  ///< empty: the number is that of the line
+  std::map<std::pair<int, int>, int> labels;  ///< empty: an electrode's number is that of its line
 };
 
 /// The label of an electrode, "17" or "1 17".
@@ -262,7 +264,7 @@ NamedPlaces read_places(TextReader& in) {
 
 /// The index of an electrode; none if there is no such electrode.  string, number: as in a record
 std::optional<int> index_of_place(const NamedPlaces& places, double string, double number) {
-  constexpr double most = 1e9;  // beyond every number of an electrode, and an int
+  constexpr double most = 1e9;  // larger than the number of any electrode, and still an int
   if (number != std::floor(number) || !(number >= 1 && number < most && string >= 1 && string < most))
     return std::nullopt;
   const int n = static_cast<int>(number);
@@ -305,7 +307,7 @@ bool all_above_zero(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [](double v) { return v > 0; });
 }
 
-/// What a single column behind V/I holds.
+/// The quantity of a single column of numbers after V/I.
 enum class Behind { deviation, phase, apparent_resistivity, unknown };
 
 Behind what_stands_behind(const std::vector<double>& resistance, const std::vector<double>& column) {
@@ -326,7 +328,7 @@ ElectrodeColumn lags_of(std::vector<double> phase, std::vector<double> deviation
   return {"phase", "mrad", std::move(phase), std::move(deviation)};
 }
 
-/// The data of records: V/I, and what stands behind it.  values: [record, column]
+/// The data of records: V/I, and the numbers after it. values: [record, column]
 void take_values(const std::vector<std::vector<double>>& values, ElectrodeData& data,
                  std::vector<std::string>& notes) {
   const std::size_t behind = values.front().size() - 1;

@@ -354,7 +354,7 @@ class Res2dinv {
     }
     for (auto& place : places) place.e = horizontal[place.e];
   }
-  /// Puts a remote electrode where arrays have one at infinity.
+  /// Puts a remote electrode where the array has an electrode at infinity.
   void put_remote(const std::optional<electric::Point>& remote, int electric::Array::*which) {
     if (!remote) return;
     auto& [places, arrays] = data_.electrodes;
@@ -477,8 +477,9 @@ void take_measured(const Table& table, ElectrodeData& data) {
   }
 }
 
-/// Notes the columns of places of which a Syscal table has none by its form: electrodes lie on one line, at
-/// the distances Spa.1 to Spa.4. Throws InputError if such a column tells several lines apart.
+/// Adds a note on columns of coordinates that a Syscal table of this form does not use: electrodes lie on one
+/// line, at the distances Spa.1 to Spa.4. Throws InputError if such a column has several values, as for
+/// several lines.
 void look_at_other_places(const Table& table, ElectrodeData& data) {
   constexpr std::array<std::string_view, 5> words{"alt", "elev", "lat", "lon", "northing"};
   std::string unread;

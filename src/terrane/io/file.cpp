@@ -84,7 +84,7 @@ struct Unfinished {
 };
 
 Unfinished& unfinished() {
-  static auto* files = new Unfinished;  // never destroyed, for threads that outlive main()
+  static auto* files = new Unfinished;  // never destroyed, because threads may outlive main()
   return *files;
 }
 
@@ -102,7 +102,7 @@ int create_temporary(const std::string& path, const std::string& target, std::st
       unfinished().add(temporary, target);
       struct stat old {};
       if (::stat(target.c_str(), &old) == 0 && ::fchmod(descriptor, old.st_mode & 07777) != 0) {
-        // If this fails, the file keeps the default permissions.
+        // If fchmod() fails, the file keeps the default permissions.
       }
       return descriptor;
     }
@@ -317,7 +317,7 @@ std::string raw_bytes(const std::string& path, std::size_t limit) {
   if (::fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode))
     throw FileError(path, "is a folder", "Give the name of a file in it.");
   if (S_ISBLK(status.st_mode) || (S_ISCHR(status.st_mode) && ::isatty(descriptor) == 0))
-    throw FileError(path, "is a device", "Give the name of a file.");  // /dev/zero has no end
+    throw FileError(path, "is a device", "Give the name of a file.");  // /dev/zero, for example, has no end
   std::string bytes;
   if (S_ISREG(status.st_mode)) bytes.reserve(std::min(limit, static_cast<std::size_t>(status.st_size)));
   std::array<char, std::size_t{1} << 16> block;
@@ -699,7 +699,8 @@ std::vector<double> TextReader::numbers(std::size_t count, std::string_view what
       fail(fmt::format("\"{}\" goes beyond the {} values expected ({} were there before): {}", shown(word),
                        count, out.size(), what),
            "Check the counts at the top of the file.");
-    expect_memory(out.size() + static_cast<std::size_t>(times));  // expanded run lengths may need much memory
+    expect_memory(out.size() + static_cast<std::size_t>(
+                                   times));  // expanded repetitions such as 60*20 may need much memory
     out.insert(out.end(), static_cast<std::size_t>(times), parsed(word.substr(star + 1), what, allow_nan));
   }
   return out;

@@ -13,7 +13,7 @@
 
 namespace terrane::io {
 
-/// A temporary name in the folder of `path`, for libraries that open files themselves (netCDF, HDF5).
+/// A temporary file in the folder of `path`, for libraries that open files themselves (netCDF, HDF5).
 /// commit() renames the file to `path`; without it, the destructor removes the file.
 class PendingPath {
  public:

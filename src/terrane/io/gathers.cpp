@@ -82,8 +82,8 @@ class Indices {
       at_[d] = 0;
     }
   }
-  /// The index of the current entry in a variable on some of these dimensions; indices along others count as
-  /// 0.
+  /// The index of the current entry in a variable that has only some of the dimensions; a dimension that is
+  /// not traversed has index 0.
   std::size_t place_in(const Dataset& data, const Variable& v) const {
     std::size_t place = 0;
     for (const auto& name : v.dimensions) {

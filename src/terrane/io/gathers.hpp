@@ -26,7 +26,8 @@ struct Gathers {
   /// [trace] recorded quantity by its code in SEG-Y: 11 pressure; 12, 13 and 14 motion up, north and east
   /// (velocity, or by its unit displacement or acceleration). Empty: the quantity of all traces is `name`
   std::vector<std::int16_t> kind;
-  std::vector<std::int16_t> unit_code;  ///< [trace] unit by its code in SEG-Y; empty: `unit` of all traces
+  std::vector<std::int16_t> unit_code;  ///< [trace] unit of the samples by its code in SEG-Y; empty: all
+                                        ///< traces have the unit `unit`
   std::string name = "pressure", unit;
   Attributes attributes;
   bool geographic = false;  ///< true: longitude and latitude in degrees; false: easting and northing

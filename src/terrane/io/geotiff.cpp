@@ -155,8 +155,8 @@ class Tiff {
   }
 
   Image layout() const;
-  /// Values of all bands, [band][row][column] in the order of the file; NaN in blocks that were never
-  /// written.
+  /// Values of all bands, [band][row][column] in the order of the file; NaN in blocks that the file does not
+  /// contain.
   std::vector<std::vector<double>> values(const Image& of);
 
   bool next_image() { return TIFFReadDirectory(tiff_.get()) == 1; }

@@ -118,7 +118,7 @@ class GmshReader {
     end("$EndMeshFormat");
   }
 
-  void physical_names() {  // names are text, also in binary files
+  void physical_names() {  // the names are text, in binary files, too
     const bool binary = std::exchange(binary_, false);
     for (auto left = count("physical names"); left > 0; --left) {
       const auto dimension = integer("dimension"), tag = integer("tag");

@@ -24,8 +24,9 @@ class LibraryLock {
   void* print_data_ = nullptr;
 };
 
-/// The lock of another user of the same libraries in this process. `enter` is called before LibraryLock is
-/// acquired, `leave` after it is released, on the thread that reads or writes. Neither may throw.
+/// A lock by which another user of the same libraries in this process, such as h5py, excludes Terrane.
+/// `enter` is called before LibraryLock is acquired, `leave` after it is released, on the thread that reads
+/// or writes. Neither may throw.
 struct LibraryGate {
   std::function<void()> enter, leave;
 };

@@ -138,7 +138,8 @@ class NetcdfReader {
     throw InputError(path_, problem, next);
   }
 
-  /// Adds a note on the variables on further axes beside the grids or meshes that are read.
+  /// Adds a note with the names of the variables on several axes that are not read, because they are neither
+  /// grids nor meshes.
   void note_left(const std::vector<const FileVariable*>& read, const FileVariable* wanted) {
     if (read.empty() || wanted != nullptr) return;
     std::string left;
@@ -149,7 +150,7 @@ class NetcdfReader {
     if (!left.empty()) note("variables that are not read: " + left);
   }
 
-  /// Throws InputError if a variable is on a grid and has another axis, such as time, with several entries.
+  /// Throws InputError if a variable on a grid also has another axis, such as time, with several entries.
   void refuse_further_axes(const FileVariable* wanted) const {
     for (const auto& v : variables_) {
       if ((wanted != nullptr && &v != wanted) || !is_number(v) || is_auxiliary(v)) continue;
@@ -928,7 +929,7 @@ class NetcdfWriter {
 
 std::string description(const Column& c) { return c.description.empty() ? c.name : c.description; }
 
-/// in_doubt: the source gave no unit, so none is written
+/// in_doubt: the unit of the source is only assumed, so none is written
 void describe_coordinate(NetcdfWriter& out, int variable, std::string_view name, bool in_doubt = false) {
   const bool degrees = name == "longitude" || name == "latitude";
   if (!in_doubt)

@@ -46,7 +46,7 @@ bool is_face(const Table& table, std::string_view name) {
   return false;
 }
 
-/// A text about those of the values that probably mark missing values; empty if there are none.
+/// A text about the values that probably mark missing values; empty if there are none.
 std::string dummies_of(const std::string& name, const std::vector<double>& values) {
   constexpr std::size_t enough = 3;  // minimum number of other values to compare with
   constexpr double infinite = std::numeric_limits<double>::infinity();

@@ -86,7 +86,7 @@ struct Source {
   TextReader text() const { return TextReader::open(path, options.memory); }
   std::string bytes() const { return read_bytes(path, options.memory); }
   std::string property() const { return unnamed(path, options.property); }
-  MeshData mesh() const;                 ///< the mesh, if cell values and mesh are in separate files
+  MeshData mesh() const;  ///< the mesh, if the file has only values of cells and the mesh is in another file
   GridData scaled(GridData grid) const;  ///< the grid with coordinates in metres, by options.length_unit
 };
 
@@ -246,7 +246,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// Whether the first word begins with one of these; case is ignored.
+/// Whether the first word of a text begins with one of `words`; case is ignored.
 template <class... Words>
 bool first_word_begins(std::string_view head, Words... words) {
   const auto begin = head.find_first_not_of(" \t\r\n");
@@ -1113,7 +1113,7 @@ const Format& format_of(const std::string& path) {
   refuse_foreign(path, head);
   if (head.starts_with("PK\x03\x04") && (by_name == nullptr || by_name->name != "emg3d"))
     throw UnsupportedError(path, "is a zip archive (as .kmz, .xlsx and .ods are)", "Unpack it, or save CSV.");
-  if (by_name == nullptr || by_name->name == "csv")  // any text file may have such a name
+  if (by_name == nullptr || by_name->name == "csv")  // any text file may have an extension such as this
     for (const auto& format : all_formats)
       if (format.resembles != nullptr && format.resembles(head)) return format;
   if (by_name != nullptr) return *by_name;

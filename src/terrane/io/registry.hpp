@@ -32,8 +32,8 @@ struct WriteOptions {
 struct Source;       // argument of a format's reader, defined in registry.cpp
 struct Destination;  // argument of a format's writer, defined in registry.cpp
 
-/// The table entry of a format. To add a format, write a file that reads and writes it, and add a row in
-/// registry.cpp.
+/// The entry of a file format in the table of formats. To add a format, write a file that reads and writes
+/// it, and add a row in registry.cpp.
 struct Format {
   std::string_view name;        ///< "ubc-mesh"
   std::string_view title;       ///< "UBC-GIF tensor mesh"

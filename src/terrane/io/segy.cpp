@@ -305,7 +305,7 @@ double first_time(const std::string& name, const Layout& layout, const ReadHeade
   const bool allowed = size == 1 || size == 10 || size == 100 || size == 1000 || size == 10000;
   if (delay == 0 || scale == 0) return delay;
   if (allowed) return scaled(delay, scale);
-  if (layout.revision == 0) return delay;  // in revision 0 these bytes have no meaning
+  if (layout.revision == 0) return delay;  // revision 0 does not define bytes 215 and 216, the scale of times
   throw InputError(name,
                    fmt::format("trace {}: the scale of its times is {} (bytes 215 and 216), its delay {} ms",
                                trace + 1, scale, h.i16(in_trace::delay)),

@@ -12,7 +12,7 @@ namespace {
 constexpr double foot = 0.3048;
 
 /// Whether, with this layout, all trace headers state the same number of samples as the first. With a wrong
-/// layout, samples would be read as headers.
+/// layout, the headers read would in fact be samples.
 bool alike(const Layout& layout, std::string_view bytes) {
   if (!layout.divides()) return false;
   const auto said = [&](std::size_t at) {
@@ -29,8 +29,8 @@ struct Reading {
   std::size_t texts = 0;  ///< number of text headers between the binary header and the first trace
 };
 
-/// The first layout that is alike(); otherwise the first that fills the file with whole traces; otherwise the
-/// first.
+/// The first layout for which alike() is true; otherwise the first that fills the file with whole traces;
+/// otherwise the first of all.
 const Reading& best_of(const std::vector<Reading>& readings, std::string_view bytes) {
   for (const auto& reading : readings)
     if (alike(reading.layout, bytes)) return reading;

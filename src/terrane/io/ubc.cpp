@@ -126,7 +126,7 @@ Chosen choose(const Table& table, const Convention& frame, std::string_view chan
   return {values, data ? find(Role::uncertainty) : nullptr};
 }
 
-/// Names of the columns whose channels are not among those written.
+/// Names of the columns whose channels are not in `written`, the channels that a file gets.
 std::vector<std::string> without(const Table& table, const Convention& frame,
                                  const std::vector<std::string_view>& written) {
   std::vector<std::string> names;
@@ -702,7 +702,7 @@ Table read_ubc_gradient(TextReader& in) {
   std::vector<double> row;
   while (rows.next(row)) {
     if (table.lines.empty() &&
-        row.size() == 3) {  // a row with a position only, at which these components are to be computed
+        row.size() == 3) {  // a row with a position only, at which the listed components are to be computed
       table.columns.resize(3);
       listed.clear();
     }

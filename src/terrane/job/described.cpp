@@ -312,7 +312,8 @@ std::vector<PropertyValue> background_of(const Config& model) {
 
 namespace {
 
-/// The key of a body that an error of its geometry names; if it names none, the body itself.
+/// The key of a body that the message of an error in its geometry names; the body itself if the message names
+/// no key.
 std::string place_in_body(const Config& body, std::string_view problem) {
   constexpr std::pair<std::string_view, std::string_view> keys[] = {
       {"bottom", "bottom"},         {"bottom", "top"},       {"top", "top"}, {"the radius", "radius"},

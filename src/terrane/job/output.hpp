@@ -15,7 +15,7 @@ struct Output {
   std::vector<std::filesystem::path> model;  ///< files of the model
   std::vector<std::filesystem::path> plots;  ///< maps of the result
   std::vector<std::string> plot_channels;    ///< channels drawn in the plots; empty: all
-  /// Its file is named after the first result file, with ".checkpoint" added.
+  /// The checkpoint file is named after the first result file, with ".checkpoint" added.
   CheckpointSettings checkpoint;
 
   /// Throws InputError: a file without a format that can be written, the same name twice.

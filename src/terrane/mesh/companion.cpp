@@ -81,8 +81,8 @@ double place_of(const std::vector<double>& faces, double count) {
   return faces[cell] + (count - static_cast<double>(cell)) * (faces[cell + 1] - faces[cell]);
 }
 
-/// Limits of the growth factor of cells appended beyond a wall. Those of companions grow fast: they need only
-/// show what a wall that is farther away changes.
+/// Limits of the growth factor of cells appended beyond a wall. Cells of companions grow fast, because they
+/// need only show what a wall that is farther away changes.
 struct Growth {
   double least, most;
 };

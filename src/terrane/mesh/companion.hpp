@@ -36,7 +36,7 @@ struct CompanionWish {
   /// Axes along which the cells between neighbouring `places` are kept if merging would leave fewer than two.
   std::array<bool, 3> two_between{};
 
-  /// A copy of this wish in which all walls stay where they are.
+  /// A copy of these requirements with which no wall is moved.
   CompanionWish with_its_walls() const;
 };
 

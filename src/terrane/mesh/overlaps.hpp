@@ -13,8 +13,8 @@ namespace terrane {
 struct Overlaps {
   std::size_t count = 0;  ///< pairs that share volume; a lower bound when complete is false
   bool complete = true;   ///< false: the search stopped at its limit
-  std::vector<std::array<std::size_t, 2>> pairs;  ///< a few of these pairs, {smaller index, larger index},
-                                                  ///< ascending
+  std::vector<std::array<std::size_t, 2>>
+      pairs;  ///< a few pairs of prisms that overlap, {smaller index, larger index}, ascending
 
   /// "3 pairs of prisms overlap (first: prisms 4 and 17)", counted from 1; "at least 3 ..."; empty for none.
   std::string message() const;

@@ -29,8 +29,9 @@ void check_faces(const char* axis, const std::vector<double>& faces) {
 }
 
 std::vector<double> even_faces(double from, double to, std::size_t cells) {
-  // Like numpy.linspace, so that a mesh made in Python has bitwise the same faces: product and sum are
-  // rounded separately. Two loops keep compilers from contracting them to one multiply-add.
+  // Computes the faces as numpy.linspace does, so that a mesh made in Python has bitwise the same faces:
+  // product and sum are rounded separately. Two loops keep compilers from contracting them to one
+  // multiply-add.
   std::vector<double> faces(cells + 1);
   const double cell = (to - from) / static_cast<double>(cells);
   for (std::size_t i = 0; i < cells; ++i) faces[i] = static_cast<double>(i) * cell;

@@ -399,8 +399,8 @@ std::vector<std::string> names_of(std::span<const Body> bodies) {
   return names;
 }
 
-/// What a body makes of a property where it is painted: its value; no value where the body states the
-/// quantity otherwise (supersedes()); nothing if the body leaves the property as it is.
+/// The value that a body gives to a property of its cells: its own value; NaN if the body gives the quantity
+/// by another property (supersedes()); empty if the body does not change the property.
 std::optional<double> made_by(const Body& body, std::string_view property, OverlapRule rule) {
   bool loses = false;
   for (const auto& given : body.values) {

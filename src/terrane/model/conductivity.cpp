@@ -45,7 +45,7 @@ void expect_one_statement(const EarthModel& model, const std::string& conductivi
   const auto &sigma = model.property(conductivity), &rho = model.property(resistivity);
   const auto* cells = std::get_if<MeshCells>(&model.geometry);
   for (std::size_t n = 0; n < sigma.size(); ++n)
-    if (std::fabs(sigma[n] * rho[n] - 1) > 0.01)  // false where one of them has no value
+    if (std::fabs(sigma[n] * rho[n] - 1) > 0.01)  // false if σ or ρ has no value (NaN)
       throw InputError(
           "model",
           fmt::format("cell {} has a {} of {:.6g} S/m and a {} of {:.6g} ohm m, which is {:.6g} S/m",

@@ -92,7 +92,7 @@ class Kinds {
         columns.emplace_back(cells_[n], value);
     return columns;
   }
-  /// Removes the values of which a new value of property p takes the place.
+  /// Removes the values of properties that a new value of property p replaces.
   void take_away(std::vector<double>& values, std::size_t p) const {
     for (const auto q : taken_[p]) values[q] = nothing;
   }
@@ -101,7 +101,8 @@ class Kinds {
     for (const auto& [p, value] : columns) values[p] = value;
   }
 
-  /// Where the earth states a quantity in two ways, gives the medium the one of which cells have means.
+  /// If the earth gives a quantity by two properties, such as conductivity and resistivity, converts the
+  /// medium's value to the one property that is averaged over cells.
   void put_in_one_word(std::vector<double>& values) const {
     const auto density = place("density");
     for (std::size_t p = 0; p < names_.size(); ++p) {
@@ -151,8 +152,9 @@ class Kinds {
   const Description& earth_;
   std::vector<std::string> names_;
   std::vector<double> absent_;
-  std::vector<std::size_t> other_;               // the property that states the same; names_.size(): none
-  std::vector<std::vector<std::size_t>> taken_;  // the properties of which a new value takes the place
+  std::vector<std::size_t>
+      other_;  // the property that gives the same quantity, such as resistivity; names_.size(): none
+  std::vector<std::vector<std::size_t>> taken_;  // the properties that a new value of this property replaces
   std::vector<Columns> bodies_;
   Columns air_, background_;
   struct Applied {

@@ -121,8 +121,8 @@ EarthModel from_dense(TensorMesh mesh, const std::vector<Property>& properties) 
 
 namespace {
 
-/// For each stored cell or prism, whether it has a value of another property that takes the place of one of
-/// `name`; empty if the model has no such property.
+/// For each stored cell or prism, whether it has a value of another property that replaces a value of `name`;
+/// empty if the model has no such property.
 std::vector<bool> stated_otherwise(const EarthModel& model, std::string_view name) {
   std::vector<bool> stated;
   for (const auto& property : model.properties) {
@@ -144,8 +144,8 @@ void fill(EarthModel& model, const std::vector<PropertyValue>& background) {
     held->cell.resize(held->mesh.size());
     std::iota(held->cell.begin(), held->cell.end(), std::uint64_t{0});
   }
-  // A cell that states a quantity in other words has it: its value of the background's name stays without
-  // one.
+  // A cell that gives the quantity by another property, such as resistivity in place of conductivity, gets no
+  // background value.
   std::vector<std::vector<bool>> stated;
   for (const auto& value : background) stated.push_back(stated_otherwise(model, value.property));
   for (std::size_t b = 0; b < background.size(); ++b) {

@@ -43,8 +43,8 @@ struct EarthModel {
 /// outside the range of its property, with the cell).
 EarthModel from_dense(TensorMesh mesh, const std::vector<Property>& properties);
 
-/// Gives the background value of a property to each cell of the mesh or prism that has no value of it, in no
-/// other words either (in_other_words.hpp). Throws InputError (a value outside its range).
+/// Gives a property's background value to cells and prisms that have no value of this property, nor of one
+/// for the same quantity (in_other_words.hpp). Throws InputError (a value outside its range).
 void fill(EarthModel& model, const std::vector<PropertyValue>& background);
 
 /// A list of prisms with one value each.

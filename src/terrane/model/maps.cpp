@@ -173,7 +173,7 @@ Law law_from_text(std::string_view text, const std::string& where) {
 }
 
 std::size_t apply(const Law& law, EarthModel& model, const std::vector<bool>& except) {
-  model.property(law.from);  // throws if there is none
+  model.property(law.from);  // throws if the model has no property law.from
   const auto& kind = property_kind(law.to);
   if (!model.has(law.to))
     model.properties.push_back({std::string(law.to), filled(model.size(), kind.absent)});

@@ -51,8 +51,8 @@ class InStep {
 std::vector<double> next_shares(std::span<const double> shares, std::span<const double> seconds,
                                 std::size_t parts);
 
-/// Rank 0 receives results from one rank after the other. The others sleep until this small message arrives;
-/// then both sides are ready for the large message.
+/// Rank 0 receives results from one rank after the other. Ranks sleep until their small message give_turn()
+/// arrives; then rank 0 and the rank are ready for the large message.
 void give_turn(Comm& comm, int rank);
 void wait_for_turn(Comm& comm);
 

@@ -58,7 +58,7 @@ bool serve_in_step(Comm& comm, const std::function<void()>& work) {
     keep_in_step(comm, work);
   } catch (const OutOfStep&) {
     throw;
-  } catch (const std::exception&) {  // rank 0 throws this error, too
+  } catch (const std::exception&) {  // rank 0 throws this error, too, and reports it
     return false;
   }
   return true;

@@ -20,8 +20,8 @@ void call(Comm& comm, std::string_view physics);
 /// receive by Packet::broadcast().
 void call(Comm& comm, std::string_view physics, Packet packet);
 
-/// On rank 0, before it reads large input: tells the other ranks which device the job asks for. If that may
-/// be GPUs and each rank has its own, they initialise these meanwhile.
+/// On rank 0, before it reads large input: tells the other ranks which device the job asks for. If the device
+/// may be a GPU and each rank has a GPU of its own, the ranks initialise their GPUs meanwhile.
 void foretell(Comm& comm, Device wanted);
 
 /// On any rank: runs its part of some work. Errors on which all ranks agreed (together(), Groups::in_step())

@@ -17,7 +17,7 @@ struct AccuracyOfTraces {
   VerifyTraces verify = VerifyTraces::off;
 
   bool states_errors() const { return verify != VerifyTraces::off; }
-  /// The same settings, for StatedErrors.
+  /// The accuracy of traces as a StatedErrors takes the accuracy of data.
   Accuracy of_data() const { return {accuracy, states_errors() ? Verify::estimate : Verify::off}; }
   template <class Self, class Field>
   static void fields(Self& a, Field& field) {

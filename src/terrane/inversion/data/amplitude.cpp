@@ -21,7 +21,7 @@ void for_data(std::size_t stations, const std::vector<std::size_t>& components, 
 
 class AmplitudeJacobian final : public solve::LinearOperator {
  public:
-  /// along: [rows of g] û of amplitudes, 1 for other data
+  /// along: [rows of g] the direction û of the vector (amplitude.hpp) for amplitudes, 1 for other data
   AmplitudeJacobian(std::shared_ptr<const solve::LinearOperator> g, std::size_t stations,
                     std::vector<std::size_t> components, std::vector<double> along)
       : g_(std::move(g)), stations_(stations), components_(std::move(components)), along_(std::move(along)) {}
@@ -48,7 +48,8 @@ class AmplitudeJacobian final : public solve::LinearOperator {
     g_->apply_transpose(b, model);
   }
 
-  /// Of amplitudes without the products of different components: enough to scale a descent.
+  /// The diagonal for amplitudes omits the products of different components, but is accurate enough to scale
+  /// a descent.
   void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const override {
     solve::expect_shapes(*this, diagonal.size(), weight.size());
     std::vector<double> of_rows(along_.size());

@@ -23,7 +23,8 @@ struct Linearised {
   std::shared_ptr<const solve::LinearOperator> jacobian;  ///< J = ∂F/∂m at m, [rows, columns]
   std::vector<std::string> warnings;  ///< warnings, for example of solves that did not converge
   /// If entries of J take solves of their own and are worth storing: computes them, adds warnings, and
-  /// returns J with them in memory. To be called where J is needed, not for models of which data alone are.
+  /// returns J with them in memory. To be called where J is needed, not for models of which only the data are
+  /// needed.
   std::function<std::shared_ptr<const solve::LinearOperator>(std::vector<std::string>&, Progress*)> entries =
       {};
 

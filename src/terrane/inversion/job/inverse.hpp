@@ -16,7 +16,7 @@ namespace terrane::inversion {
 struct ExampleJob {
   std::string_view name;   ///< "electric"
   std::string_view job;    ///< text of the inversion's job, with comments; the job reads data
-  std::string_view truth;  ///< text of a job that computes these data into the same folder
+  std::string_view truth;  ///< text of the job that computes the data of `job` into the same folder
   std::string_view data;   ///< name of the data file that the job `truth` writes: "line.ohm"
 };
 

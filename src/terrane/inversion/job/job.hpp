@@ -196,7 +196,7 @@ class InversionJob final : public Simulation {
   std::unique_ptr<Dependence> go_finer(const OnMesh& on, const Runtime& runtime, std::string& why);
 
   std::unique_ptr<Dependence> of_;
-  Changes changes_;  ///< changes at the latest model whose errors were computed
+  Changes changes_;  ///< changes of the data on other meshes, for the latest model whose errors were computed
 };
 
 }  // namespace terrane::inversion

@@ -7,7 +7,7 @@ namespace terrane::inversion {
 
 namespace {
 
-constexpr std::size_t vector_axes = 3;  // of a vector; a model is [axis, cell]
+constexpr std::size_t vector_axes = 3;  // number of components of a vector; a model is [axis, cell]
 // A vector is on its bound if it is shorter by less than this part.
 constexpr double part_of_rounding = 1e-12;
 
@@ -90,7 +90,8 @@ class Place {
       if (longest_[cell] && outward(cell) <= 0) make_tangent(g, cell);
     return g;
   }
-  /// Keeps of a vector v only what leaves cells that are on a bound there.
+  /// Sets the components of v to zero in cells on a bound; with bounds of lengths only the component along
+  /// the vector.
   void keep_on_face(std::span<double> v) const {
     for (std::size_t c = 0; c < bounds_.lower.size(); ++c)
       if (!free(c)) v[c] = 0;
@@ -209,7 +210,8 @@ class Place {
   std::vector<double> gradient, weighted;
 
  private:
-  std::vector<unsigned char> longest_;  ///< [cells] whether the vector is on its bound; empty: no such bounds
+  std::vector<unsigned char> longest_;  ///< [cells] whether the cell's vector has the largest allowed length;
+                                        ///< empty: lengths have no bounds
   std::vector<double> to_, change_, a_change_, w_change_;
 };
 

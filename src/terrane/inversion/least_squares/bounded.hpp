@@ -45,7 +45,7 @@ struct Bounds {
 };
 
 struct Descent {
-  int products = 0;     ///< number of products with G, and of those with Gᵀ
+  int products = 0;     ///< number of products with G, plus number of products with Gᵀ
   double began = 0;     ///< scaled norm of the projected gradient, √(g_Pᵀ D g_P), at the start
   double gradient = 0;  ///< scaled norm of the projected gradient at the end
   double phi_d = 0;

@@ -36,7 +36,7 @@ struct LanczosSettings {
   std::function<double(std::span<const double>)> misfit;
 };
 
-/// One value of β that was considered, before any model is made.
+/// φ_d and φ_m of the model for one value of β, computed without making the model.
 struct Step {
   int steps = 0;
   double beta = 0;
@@ -55,7 +55,7 @@ struct Step {
 /// The state of the Lanczos method between two steps.
 struct LanczosState {
   double length = 0;                   ///< ‖r‖
-  std::vector<double> a, b;            ///< T: its diagonal [k] and off-diagonal [k]
+  std::vector<double> a, b;            ///< the tridiagonal matrix T: diagonal [k] and off-diagonal [k]
   std::vector<std::vector<double>> v;  ///< Lanczos vectors [k + 1][rows]
   Step last;
   int still = 0;  ///< number of consecutive last steps in which β hardly changed
@@ -93,8 +93,8 @@ class Lanczos {
 
   /// φ_d and φ_m for any β, without a product.
   Step at(double beta) const;
-  /// The part of φ_d that further steps may still change, (b_{k+1} y_k)²: large if β is far below the one of
-  /// the target.
+  /// The part of φ_d that further steps may still change, (b_{k+1} y_k)²: large if β is far below the β that
+  /// reaches the target.
   double unsettled(double beta) const;
   /// The model at this β, computed with one product by Gᵀ.
   std::vector<double> model(double beta) const;

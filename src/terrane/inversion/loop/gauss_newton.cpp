@@ -91,7 +91,7 @@ class Steps {
   Linearised here_;                                 ///< F and J at the present model
   int number_ = 0;
   std::vector<double> misfits_;  ///< φ_d after each step
-  SparseState sparse_;           ///< of compact norms, after the smooth model
+  SparseState sparse_;  ///< state of the reweighting for compact norms, which begins at the smooth model
   double sparse_target_ = 0;  ///< target of φ_d for compact norms, with constant Huber weights; 0: not begun
   /// The model that fits best so far: the misfit may rise and fall, so the last model need not be the best.
   struct Best {
@@ -196,7 +196,7 @@ void Steps::prepare() {
   if (!from) line();
 }
 
-// ---- its state, for checkpoints ----
+// ---- the state of the iteration, for checkpoints ----
 
 void Steps::save_state() {
   if (keeper_ == nullptr || !keeper_->keeps()) return;
@@ -317,7 +317,8 @@ double nearer(double t, double phi, double slope, double there) {
 /// The least decrease of φ that a step of the line search has to bring, as a fraction of what the slope alone
 /// promises; a step to the minimum of a parabola brings one half. Steps of Gauss and Newton leave out second
 /// derivatives of the data: where residuals are large they end behind the minimum, the next one before it,
-/// and so on. With 1e-4 such steps were accepted, and a model of 64 data took 31 models in place of 8.
+/// and so on. With a fraction of 1e-4 such steps were accepted, and an inversion of 64 data computed 31
+/// models instead of 8.
 constexpr double least_decrease = 0.1;
 
 /// Line search from the present model towards `to`, until φ is low enough. Returns false if φ never is low
@@ -423,7 +424,8 @@ void Steps::step() {
   if (stuck()) out_.reason = why_stuck();
 }
 
-/// Data of a model that is within 5 % of the target fit: then nothing is wrong with uncertainties or cells.
+/// The reason why the misfit stays above its target. If the best model is within 5 % of the target, neither
+/// uncertainties nor cells are the cause.
 std::string Steps::why_stuck() const {
   if (best_.phi_d <= out_.target * (1 + std::max(0.05, settings_.misfit_tolerance)))
     return "the misfit falls no more, and is as near to its target as these steps bring it";

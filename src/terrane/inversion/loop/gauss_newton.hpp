@@ -10,8 +10,8 @@
 //   linear problem   with the data d − F(m_k) + J m_k: its minimum m′ is computed for every β at once
 //                    (data_space.hpp), or within bounds by GPCG (bounded.hpp)
 //   β                such that φ_d of the linear problem is a tenth of φ_d(m_k), but not below the target
-//   m_{k+1}          m_k + t (m′ − m_k) with the first t of 1, ½, ¼ … for which φ decreases by at least 10⁻⁴
-//                    of the decrease that its derivative predicts (Armijo)
+//   m_{k+1}          m_k + t (m′ − m_k), where t is 1 or is reduced, by parabolas through φ, until φ
+//                    decreases by at least a tenth of the decrease that its derivative predicts (Armijo)
 //
 // until φ_d has reached its target and the next step would hardly lower φ. Outliers get Huber's weights,
 // computed from the last residuals (robust.hpp). If there is only one minimum, the model does not depend on

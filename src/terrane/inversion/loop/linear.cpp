@@ -184,7 +184,7 @@ void Run::weigh() {
   equations_.reset();
 }
 
-// ---- its state, for checkpoints ----
+// ---- the state of the solution, for checkpoints ----
 
 /// The part of the state that is common to all phases.
 State Run::common_state() const {

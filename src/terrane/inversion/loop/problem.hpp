@@ -93,7 +93,7 @@ struct Iteration {
   std::string what;  ///< "lanczos", "dense", "robust", "bounds", "sparse", "cooling", "newton"
   int number = 0;
   double beta = 0, phi_d = 0, phi_m = 0;
-  int products = 0;    ///< number of products with G so far, and of those with Gᵀ
+  int products = 0;    ///< number of products with G so far, plus number of products with Gᵀ
   double seconds = 0;  ///< seconds of computing so far
 
   template <class Self, class Field>

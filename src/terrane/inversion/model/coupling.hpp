@@ -40,7 +40,7 @@ class Coupling {
   virtual std::size_t size() const = 0;
   /// Adds C v to out. [active] each
   virtual void add_apply(std::span<const double> v, std::span<double> out) const = 0;
-  /// Adds the diagonal of C to out.
+  /// Adds the diagonal of the coupling's matrix C to out.
   virtual void add_diagonal(std::span<double> out) const = 0;
   /// Adds c to out.
   virtual void add_centre(std::span<double> out) const = 0;
@@ -112,7 +112,8 @@ class SharedMixture final : public Coupling {
 
  private:
   std::vector<double> weight_;  ///< factor V / (m_B − m_A)²
-  std::vector<double> aim_;     ///< value of each cell for which s equals that of the other model
+  std::vector<double>
+      aim_;  ///< [active] the value in each cell with which this model has the same s as the other model
 };
 
 /// Couplings to several other models.

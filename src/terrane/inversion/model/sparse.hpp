@@ -42,11 +42,11 @@ struct SparseStage {
 /// of 1.5 from stage to stage.
 struct SparseState {
   SparseStage stage;
-  std::array<double, 4> largest{};  ///< of the smooth model, in each term
+  std::array<double, 4> largest{};  ///< largest magnitude of each term in the smooth model
   double first_epsilon = 1;         ///< ε of terms whose largest magnitude is 0
   double part = 1;                  ///< ε divided by the largest magnitude
   double phi = INFINITY;            ///< φ_d + β φ_m after the last step of the stage
-  int step = 0, in_stage = 0;       ///< steps so far, and of them in this stage
+  int step = 0, in_stage = 0;       ///< steps so far, in all stages and in the present stage
 
   /// Sets the largest magnitudes, from those of the smooth model.
   void begin(const Factors& magnitudes);

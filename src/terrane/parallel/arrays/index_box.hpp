@@ -56,7 +56,7 @@ struct IndexBox {
     box.last[axis] += above;
     return box;
   }
-  /// The same box with another range on one axis.
+  /// A copy of the box with another range on one axis.
   constexpr IndexBox with(int axis, Index from, Index to) const {
     IndexBox box = *this;
     box.first[axis] = from;

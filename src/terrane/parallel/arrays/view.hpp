@@ -41,7 +41,7 @@ struct View {
   TERRANE_FN Index stride(int axis) const { return stride_[axis]; }
   /// The element at the lower end of every axis.
   TERRANE_FN T* first() const { return zero_ + offset_of(box_.first); }
-  /// The same elements under the same indices, but only those in `box`.
+  /// A view of those elements that are in `box`, under their indices.
   TERRANE_FN View part(const IndexBox<N>& box) const {
     assert(box_.contains(box));
     return View(zero_, box, stride_);
@@ -62,7 +62,7 @@ struct View {
       return View<T, N - 1>(zero_ + at * stride_[0], box, stride);
     }
   }
-  /// The same elements, with indices that begin at `first`.
+  /// A view of the same elements, with indices that begin at `first`.
   TERRANE_FN View renumbered(const Index (&first)[N]) const {
     View view = *this;
     view.zero_ = this->first();

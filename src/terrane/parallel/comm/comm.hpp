@@ -86,8 +86,8 @@ class Comm {
   /// same number of bytes as the sender.
   virtual Message isend(std::span<const std::byte> bytes, int to, int tag = 0);
   virtual Message irecv(std::span<std::byte> bytes, int from, int tag = 0);
-  /// Sends to one rank and receives from another (or the same); cannot deadlock, as neither waits for the
-  /// other to receive first.
+  /// Sends to one rank and receives from another (or the same); cannot deadlock, as neither rank waits for
+  /// the other to receive first.
   void exchange(std::span<const std::byte> out, int to, std::span<std::byte> in, int from, int tag = 0);
 
   /// Collective: joins the bytes of all ranks, the same number on each, in the order of ranks. all: size()

@@ -163,7 +163,7 @@ void* allocate(Device device, std::size_t bytes) {
       return ::operator new (bytes, std::align_val_t{64});
   }
   if (memory) return memory;
-  device.shared_by = 1;  // so that the error message states the whole free memory, which was tried
+  device.shared_by = 1;  // so that the error message gives all free memory, for which allocation was tried
   throw MemoryError(
       to_string(device),
       fmt::format("{:.4g} MB of device memory are wanted, {:.4g} MB are free",

@@ -196,7 +196,7 @@ void for_each_group([[maybe_unused]] Stream& stream, std::size_t groups, const K
 #if defined(__CUDACC__)
   if (stream.device().kind == Device::Kind::cuda) {
     detail::cuda::use(stream.device().index);
-    // Otherwise the L1 cache would take memory that groups could use as shared memory.
+    // Makes as much memory as possible shared memory of groups, which the L1 cache would otherwise take.
     detail::cuda::check(
         cudaFuncSetAttribute(detail::run_groups<Kernel>, cudaFuncAttributePreferredSharedMemoryCarveout,
                              cudaSharedmemCarveoutMaxShared),

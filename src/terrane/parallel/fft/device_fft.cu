@@ -18,7 +18,7 @@ namespace terrane {
 
 namespace {
 
-constexpr std::size_t busy = std::size_t{1} << 22;  // doubles per call that keep a GPU busy
+constexpr std::size_t busy = std::size_t{1} << 22;  // number of doubles in one call that keeps a GPU busy
 
 #if defined(__CUDACC__)
 void check(cufftResult status, const char* call) {

@@ -29,7 +29,7 @@ class Exchange {
   /// messages go through the host, they may use different tags (0 … 10000) instead.
   struct Parcel {
     int rank, tag;
-    Index first;  ///< index of its first element in the packed array
+    Index first;  ///< index of the message's first element in the packed array
     Index count;
   };
   /// Packs into, or unpacks from, the packed array. begin() and end() get a factor `times`, by which `first`

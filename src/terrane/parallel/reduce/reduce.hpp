@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(warps_of_block* lanes)
 /// The last levels of the tree, which have few cells: one block of threads joins these, level after level.
 template <int N>
 struct FewCells {
-  static constexpr Index most = 8192;  // largest number of cells on the first of these levels
+  static constexpr Index most = 8192;  // largest number of cells on the first of the last levels
   static constexpr int most_levels = 4;
   int levels = 0;
   IndexBox<N> cells;

@@ -24,7 +24,8 @@ struct NodeShare {
 std::vector<std::vector<NodeShare>> parts_along(std::size_t axis, const Grid& from, const Grid& to) {
   std::vector<std::vector<NodeShare>> all;
   const auto count = static_cast<double>(from.nodes[axis]);
-  const double width = count / static_cast<double>(to.nodes[axis]);  // in cells of `from`
+  const double width =
+      count / static_cast<double>(to.nodes[axis]);  // width of a cell of `to`, in cells of `from`
   for (Index n = 0; n < to.nodes[axis]; ++n) {
     const double low = static_cast<double>(n) * width, high = std::min(count, low + width);
     auto& parts = all.emplace_back();
@@ -36,7 +37,7 @@ std::vector<std::vector<NodeShare>> parts_along(std::size_t axis, const Grid& fr
   return all;
 }
 
-/// Means over the companion's cells of read(value), and what `write` makes of them.
+/// Averages read(value) over each cell of the companion, and returns write(average) for each.
 template <class Read, class Write>
 std::vector<double> means(const std::vector<double>& values, const Grid& from, const Grid& to,
                           const Read& read, const Write& write) {

@@ -15,7 +15,7 @@
 
 namespace terrane::acoustic {
 
-/// A problem, or the reason why there is none.
+/// The companion's problem, or the reason why there is no companion.
 struct CompanionProblem {
   std::optional<Problem> problem;
   std::string why_none;
@@ -34,7 +34,8 @@ Problem settings_of_companion(const Problem& problem);
 /// angles of the axis from the nearest node.
 void take_means(const Problem& problem, Problem& companion);
 
-/// Settles the companion. A companion whose waves would be too short for its cells is none.
+/// Completes the companion's problem (Problem::settle()). If its waves would be too short for its cells,
+/// there is no companion.
 CompanionProblem settled_companion(Problem companion);
 
 }  // namespace terrane::acoustic

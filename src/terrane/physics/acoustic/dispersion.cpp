@@ -60,8 +60,8 @@ double error_of_wavelet(const Problem& p, const std::array<double, 3>& direction
                         double length) {
   auto wavelet = p.wavelet;
   wavelet.delay = std::max(0.0, -wavelet.begins()) + wavelet.start();
-  // Of runs of very many steps the spectrum is taken from fewer samples: these still are far closer than the
-  // wavelet's shortest periods.
+  // In runs of very many steps the spectrum is computed from fewer samples, which are still much closer than
+  // the shortest periods of the wavelet.
   constexpr double most_samples = 1 << 17;
   const double step = std::max(p.step, wavelet.ends() / most_samples);
   const auto samples = static_cast<std::size_t>(std::ceil(wavelet.ends() / step)) + 1;
@@ -97,7 +97,8 @@ void DispersionOfTrace::operator()(std::span<const double> epsilon, std::span<co
                                    std::span<double> out) {
   std::fill(room_.begin(), room_.end(), 0.0);
   std::copy(trace.begin(), trace.end(), room_.begin());
-  // A trace that has not decayed ends in a taper: a jump would have errors of its own.
+  // A trace that has not decayed at its end is tapered there, because a jump to zero would cause errors of
+  // its own.
   const std::size_t fading = samples_ / 12;
   for (std::size_t n = 0; n < fading; ++n)
     room_[samples_ - 1 - n] *=

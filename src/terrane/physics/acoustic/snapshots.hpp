@@ -16,9 +16,9 @@ struct ShownNodes {
   Index stride = 1;
 
   IndexBox<3> box() const { return index_box(count[0], count[1], count[2]); }  ///< the box of all n
-  /// The box of those n whose nodes lie in a part of the mesh.
+  /// The indices n of the shown nodes that lie in a part of the mesh, as a box.
   IndexBox<3> within(const IndexBox<3>& part) const;
-  /// The coordinates of these nodes along an axis, m.
+  /// The coordinates of the shown nodes along an axis, m.
   std::vector<double> places(const Grid& grid, int axis) const;
 };
 

@@ -21,7 +21,7 @@ inline constexpr double of_other_cells = 1.2, of_densities = 0.5;  ///< s; of_de
 /// Errors of the traces of one component, in their order [shot, receiver]; all are rms over the time steps,
 /// in the unit of the traces.
 struct TraceErrors {
-  std::vector<double> size;        ///< of the trace itself
+  std::vector<double> size;        ///< rms of the trace itself
   std::vector<double> dispersion;  ///< |D|
   std::vector<double> rest;        ///< |R| / s
 

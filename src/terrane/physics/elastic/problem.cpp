@@ -326,7 +326,7 @@ double longest_edge(const Hexahedron& element) {
   return most;
 }
 
-/// An error about the n-th source or receiver, naming the line of the job that gives it.
+/// An error about the n-th source or receiver; the message gives the line of the job that describes it.
 InputError of_one(const std::vector<std::string>& origins, const char* kind, std::size_t n,
                   const std::string& problem, const std::string& next = {}) {
   if (n >= origins.size()) return {fmt::format("elastic: {} {}", kind, n + 1), problem, next};
@@ -399,7 +399,8 @@ Locator::Locator(const Mesh& mesh) : mesh_(mesh) {
     for (std::size_t d = 0; d < 3; ++d) {
       low_[d] = std::min(low_[d], box[2 * d]);
       high_[d] = std::max(high_[d], box[2 * d + 1]);
-      // Removes the tenth of the element's width that around() adds on each side: 1/12 of the enlarged width.
+      // Shrinks a box that around() enlarged by a tenth of the element's width on each side, which is 1/12 of
+      // the enlarged width.
       const double room = (box[2 * d + 1] - box[2 * d]) / 12;
       extent_[2 * d] = std::min(extent_[2 * d], box[2 * d] + room);
       extent_[2 * d + 1] = std::max(extent_[2 * d + 1], box[2 * d + 1] - room);

@@ -180,7 +180,7 @@ std::optional<Projection> projection_of_files(const std::optional<Projection>& o
   return of_job ? of_job : Projection(code);
 }
 
-/// A Par_file, and the defaults that it gives for keys and tables that the job leaves out.
+/// A Par_file of SPECFEM3D, and the defaults that the file gives for keys and tables that the job leaves out.
 class Defaults {
  public:
   Defaults(const Config& job, const Config& simulation)
@@ -210,7 +210,8 @@ class Defaults {
   Defaults(const Defaults&) = delete;
   Defaults& operator=(const Defaults&) = delete;
 
-  /// The keys of [simulation], with the Par_file's defaults; they refer to texts of this object.
+  /// The keys of [simulation], whose defaults are those of the Par_file. The keys have views of texts in this
+  /// object, which must outlive them.
   std::span<const Key> keys() const { return keys_; }
   const std::optional<ParFile>& par() const { return par_; }
   SourceRules rules() const {
@@ -221,7 +222,8 @@ class Defaults {
   const std::filesystem::path& solution() const { return solution_; }
 
  private:
-  /// The parts that the job describes itself, so that keys of the Par_file about them are not needed.
+  /// The subjects that the job describes itself, such as its sources; keys of the Par_file on these subjects
+  /// are not needed.
   static OwnParts own_parts(const Config& job) {
     OwnParts own;
     const auto given = job.tables("source");
@@ -478,7 +480,8 @@ void require_a_file_for(const Snapshots& snapshots, const Config& job) {
         "Name a file .vtkhdf or .nc; or leave [snapshots], and MOVIE_SURFACE of a Par_file, out.");
 }
 
-/// Warns of sources whose time functions the run cuts off: names the first, and their number.
+/// Warns of sources whose time functions begin before the run or last beyond its end: gives the first of
+/// these sources, and their number.
 void warn_of_cut_wavelets(const Problem& p, std::vector<std::string>& warnings) {
   std::string first;
   std::size_t cut = 0, looked_at = 0;

@@ -80,9 +80,9 @@ std::vector<Number> values_of(std::span<const double> numbers, std::size_t place
   return at;
 }
 
-/// Potentials of homogeneous ground at all electrodes, for sources whose total potentials are corrected: as
-/// computed on the mesh; and exact, which is the closed form over flat ground, and over uneven ground a solve
-/// for the secondary potential below slopes. Values on rank 0 only.
+/// Potentials of homogeneous ground at all electrodes, for sources whose total potentials are corrected: once
+/// as computed on the mesh, and once without errors of the mesh (over flat ground in closed form, over uneven
+/// ground by a solve for the secondary potential below slopes). Values on rank 0 only.
 struct HomogeneousPotentials {
   std::set<std::size_t> solved;  // sources that were solved for; known on all ranks
   std::map<std::size_t, std::vector<double>> by_mesh, exact;

@@ -221,9 +221,9 @@ class Planner {
   void at_electrodes(double wider, std::array<Wanted, 3>& all) const {
     for (std::size_t n = 0; n < electrodes_.size(); ++n) {
       const auto& p = electrodes_[n];
-      const double own = conductivity_at(p), between = to_next_[n] / 2;  // `between`, half the distance to
-                                                                         // the next electrode, limits cells
-                                                                         // in boreholes
+      const double own = conductivity_at(p),
+                   between = to_next_[n] / 2;  // `between`, half the distance to the next electrode, limits
+                                               // the width of cells in boreholes
       double least = INFINITY;
       for (const auto& one : sides_) {
         if (is_layer(one) && !earth_.topography) continue;
@@ -252,7 +252,7 @@ class Planner {
 /// to each other on this axis than 0.45 cell widths.
 void add_electrodes(const std::vector<Position>& electrodes, std::size_t axis, double cell,
                     std::vector<double>& faces) {
-  if (axis < 2 && faces.empty()) return;  // even cells have faces at electrodes
+  if (axis < 2 && faces.empty()) return;  // evenly spaced cells already have faces at electrodes
   std::vector<double> places;
   for (const auto& p : electrodes)
     if (std::isfinite(p[axis])) places.push_back(p[axis]);

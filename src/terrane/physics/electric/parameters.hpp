@@ -67,7 +67,7 @@ struct Volume {
   friend bool operator==(const Volume&, const Volume&) = default;
 };
 
-/// The choices that `automatic` made on one mesh of an earth, to be repeated on another mesh, so that the
+/// The choices that `automatic` made on one mesh of an earth. They are repeated on another mesh, so that the
 /// runs on both meshes have similar errors. Empty or negative: the choice is made on the other mesh.
 struct TakenElsewhere {
   std::vector<int> turned;   ///< [array] 1: current and potential electrodes are exchanged

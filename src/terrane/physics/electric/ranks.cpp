@@ -33,7 +33,7 @@ double Load::part_of_gpu(int fields, int ranks) const {
 }
 
 SolvesToShare solves_of(const Load& load, double at_rank_0) {
-  // A single rank transfers no results.
+  // A single rank sends no results to another rank.
   const auto of_machine = [load](int fields, const RanksOfRun& ranks) {
     const double here = ranks.on_node, of_these = fields * here / ranks.all;
     return load.memory(ranks.on_gpus() ? 0 : of_these, here) +

@@ -172,7 +172,7 @@ Medium medium_of(const EarthModel& model, const TensorMesh& mesh, const Config& 
     return conductivity_of_cells(
         model, job, axis,
         "Begin with a body that fills the mesh, such as kind = \"layer\", and paint others over it.",
-        medium.ground);  // cells of air may have no value
+        medium.ground);  // cells of air need no conductivity
   };
   if (conducts_by_axis(model)) {
     medium.conductivity = along("east");
@@ -406,7 +406,7 @@ Measured build_survey(const Config& job, const std::function<double(double, doub
     for (const auto& p : measured.electrodes.place) heights.values.push_back(p.u);
     refuse_written_for_none(table, "file", heights);
     for (const auto& column :
-         measured.columns)  // notes; values that a run uses are refused in expect_values()
+         measured.columns)  // The notes on the file. Values that the run uses are refused in expect_values()
       if (const auto text = io::written_for_none(Column{column.name, "", "", column.values}); !text.empty())
         table.note("file", text);
     return measured;

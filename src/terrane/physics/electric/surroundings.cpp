@@ -175,7 +175,7 @@ std::vector<Primary> candidates(const TensorMesh& mesh, const Conductivity& sigm
   return all;
 }
 
-// ---- the errors that they cause ----
+// ---- the errors that media other than that of the primary cause ----
 
 /// Contrasts of two media: reflection |σ_p − σ|/|σ_p + σ|, and ratio, the larger of |σ_p/σ − 1| and
 /// |σ/σ_p − 1|; each is the largest over the axes.
@@ -466,7 +466,8 @@ std::vector<int> best_turns(const TensorMesh& mesh, const Conductivity& conducti
     if (one == Array::far_away || other == Array::far_away) return Pair(place(std::max(one, other)), {});
     return Pair(std::minmax(place(one), place(other)));
   };
-  std::map<Pair, double> arrays_of;  // number of arrays with a pair of electrodes, in either role
+  std::map<Pair, double>
+      arrays_of;  // number of arrays in which two electrodes are the current or the potential electrodes
   Electrodes either = electrodes;
   for (const auto& array : electrodes.arrays) {
     ++arrays_of[pair_of(array.a, array.b)];
@@ -476,7 +477,7 @@ std::vector<int> best_turns(const TensorMesh& mesh, const Conductivity& conducti
   std::map<std::size_t, double> errors;
   primaries_of(mesh, conductivity, parameters, either, &errors);
   const auto error_of = [&](int one, int other) {
-    double sum = 1e-3;  // start of the sum: smaller errors are negligible
+    double sum = 1e-3;  // start of the sum, because smaller errors are negligible
     for (const int n : {one, other})
       if (n != Array::far_away) sum += errors.at(static_cast<std::size_t>(n));
     return sum;

@@ -17,8 +17,8 @@ namespace terrane::electromagnetic {
 /// properties differ along the sides, layers have their means: geometric ones of conductivities.
 Problem over_its_layers(const Problem& problem);
 
-/// Adds d_closed − d_layers to the data of `outcome`. Fields in cells are not changed. A solve that did not
-/// converge over the layers is reported in place of the one of the same number.
+/// Adds d_closed − d_layers to the data of `outcome`. Fields in cells are not changed. If the solve over the
+/// layers did not converge, its report replaces that of the solve over the earth with the same number.
 /// layered: over_its_layers() of the problem; its_outcome: its results
 void correct_by_layers(const Problem& layered, const Outcome& its_outcome, int threads, Outcome& outcome);
 

@@ -481,7 +481,7 @@ std::vector<std::string> ask_for_bodies_of_sources(const Description& earth, dou
 
 std::vector<std::string> not_resolved(const Description& earth, const TensorMesh& mesh,
                                       const std::vector<Vector3>& places) {
-  constexpr double least = 1.9;  // cells across a body; the outer two may contain two media
+  constexpr double least = 1.9;  // number of cells across a body; the outer two may contain two media
   std::vector<std::string> lines;
   for (const auto& body : near_bodies(earth, places)) {
     const double across[3] = {cells_between(mesh.easting(), body.box.west, body.box.east),

@@ -45,7 +45,7 @@ Problem whole_of(const std::vector<OnMesh>& meshes);
 /// The problem restricted to the sources and frequencies of one mesh.
 Problem part_of(const Problem& whole, const Share& share);
 
-/// Copies the results computed on one mesh to their indices among the results of all.
+/// Copies the results computed on one mesh to their indices in `all`, the results of all meshes.
 void put(const Problem& whole, const OnMesh& mesh, const Outcome& computed, Outcome& all);
 
 /// Joins the lines of all meshes, lines[mesh]: a line that all meshes have in common is listed once, others

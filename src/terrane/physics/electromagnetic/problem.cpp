@@ -153,7 +153,7 @@ double Problem::host_memory(double ranks) const {
                               ? 0
                               : bytes_of_section(mesh, parameters.strike == Strike::north ? 1 : 2);
   const bool plane_waves = !sources.empty() && sources.front().kind == Source::Kind::plane_wave;
-  // The correction by layers copies the problem twice (forward.cpp).
+  // The correction of total fields by layers copies the problem twice (forward.cpp).
   const double beside_field = (parameters.field == Field::corrected ? 3 : 1) * model_memory() +
                               (plane_waves ? 28 * cells : 0) + (stores_charge() ? 16 * cells : 0);
   // The volume is copied for each solve, for all solves, and for the file format.
@@ -516,7 +516,7 @@ std::vector<std::string> Problem::warnings() const {
   warn_of_upright(lines);
   warn_of_displacement(lines);
   warn_of_ground(lines);
-  // From a source on the face between ground and air, current enters the ground.
+  // From a source on the face between ground and air, the current flows into the ground.
   const auto in_air = [&](const Vector3& p) {
     return conductivity_at(p) <= 1e-6 &&
            conductivity_at({p[0], p[1], std::nextafter(p[2], box.bottom)}) <= 1e-6;

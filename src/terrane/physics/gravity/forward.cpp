@@ -307,7 +307,8 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
   auto intent = intent_of(stations, parameters, out, budget, runtime);
   auto chosen = planned(prisms, stations, intent, *progress, runtime);
   put_into(report, chosen, intent, runtime, parameters.threads);
-  // A small run has no budget (budget_of): asking what memory is left would take longer than its sum.
+  // For a small run no memory limit is determined (budget_of): querying the free memory would take longer
+  // than the sum.
   MemoryBudget{budget}.require(
       "forward",
       fmt::format("{} prisms at {} stations by the {} method", prisms.size(), stations.size(), report.method),

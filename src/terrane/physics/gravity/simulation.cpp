@@ -52,7 +52,8 @@ ChannelSet channels_in_frame(const std::vector<std::string>& names, Frame frame)
     ChannelSet one;
     try {
       one = channels_from_names({name});
-    } catch (const InputError&) {  // not Terrane's name: it is the frame's, or the next call throws
+    } catch (const InputError&) {  // the name is none of Terrane's: it is a name of the frame, or the next
+                                   // call throws
       one = ChannelSet{channel_from_frame(name, frame, UnitSystem::geo).channel};
     }
     set = set | one;

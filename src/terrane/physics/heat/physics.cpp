@@ -49,7 +49,7 @@ Physics physics() {
   heat.examples = {
       {"model.body.density", ""},
       {"model.body.thermal_conductivity", "\"5 W/(m.K)\""},
-      {"survey.height", ""},  // no height is set: the default would be above the box
+      {"survey.height", ""},  // The example sets no height: the default height would be above the box.
       {"survey.stations", "[[11000, 11000, -3000], [11000, 11000, -1000]]"},
       {"source.power", "1e6"},
       {"output.files", "[\"temperature.nc\"]"},

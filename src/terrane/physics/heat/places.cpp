@@ -19,8 +19,8 @@ struct Line {
   // Indices of the cells below, here and above; a neighbour beyond a side: the cell itself.
   std::array<std::size_t, 3> cell{};
   std::array<double, 3> sign{1, 1, 1};  // −1 for the cell's mirror image beyond a side with T = 0
-  std::array<double, 3> x{};            // centres of these cells minus s, ascending
-  std::array<double, 3> k{};            // thermal conductivities of these cells, W/(m K)
+  std::array<double, 3> x{};            // centres of the three cells minus s, ascending
+  std::array<double, 3> k{};            // thermal conductivities of the three cells, W/(m K)
   double west = 0, east = 0;            // faces of the cell minus s
   // −1: T = 0 at the cell's lower face; 1: at its upper face; 0: at neither, or the axis has one cell.
   int fixed = 0;

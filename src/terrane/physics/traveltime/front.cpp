@@ -335,7 +335,7 @@ class Marcher {
   }
 
   /// Sets the terms of axes on which the shot lies beside the node; returns the bits of the neighbours that
-  /// they use.
+  /// the terms use.
   std::uint32_t look_aside(const NodePlace& x, std::size_t octant, int main, std::size_t still,
                            std::array<Term, 3>& terms, std::array<double, 3>& b) const {
     const auto behind = equations_.node_behind(x, octant, main);

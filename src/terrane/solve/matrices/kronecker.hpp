@@ -35,7 +35,7 @@ class KroneckerInverse {
   std::size_t size() const { return n_[0] * n_[1] * n_[2]; }
   /// v ← R₀⁻¹ v.  v [z, y, x]
   void apply(std::span<double> v) const;
-  /// The diagonal of R₀⁻¹: the same products with the squared entries of Q.  out [z, y, x]
+  /// The diagonal of R₀⁻¹, by the products of apply() with the squares of the entries of Q. out [z, y, x]
   void diagonal(std::span<double> out) const;
 
  private:

@@ -199,7 +199,7 @@ struct Share {
     try {
       together(comm, work);
     } catch (const std::exception&) {
-      return false;  // rank 0 throws this error, too
+      return false;  // rank 0 throws this error, too, and reports it
     }
     return true;
   }

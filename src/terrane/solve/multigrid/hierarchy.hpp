@@ -643,7 +643,8 @@ struct Multigrid<V>::Levels final : Hierarchy {
     }
     if (level.grid) level.grid->template prepare<V>(stream);
     enum : std::size_t { first_between, second_between, b_of_level, u_of_level, v_of_level, kinds = 3 };
-    // These two places have other uses only if other cycles share the memory, and then u does not alternate.
+    // The places b_of_level and u_of_level have other uses only if other cycles share the memory, and then u
+    // does not alternate.
     const auto alternating = b_of_level + smooth % 2;
     const auto at = [&](std::size_t place) { return Field<V>(stream, level.held, *memory, place); };
     if (!level.smooth) {

@@ -41,7 +41,7 @@ struct PassDown {
   IndexBox<3> held, points;  // points where b is valid, and where u is computed
   IndexBox<3> coarse;        // coarse points where the restricted residual is computed
   typename Values<V>::In b;
-  typename Values<V>::Out u, right;  // u after both steps; the restricted residual
+  typename Values<V>::Out u, right;  // u after both steps of the smoother; the restricted residual
   PlacesOfRemoved removed = {};
 };
 

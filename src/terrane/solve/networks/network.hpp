@@ -113,7 +113,7 @@ class Field {
     if (!(overlap(points, larger.points_) == points))
       throw ShapeError("field", "the points are not among those of the larger field");
   }
-  /// The same field, in the same memory.
+  /// Another object for this field, in the same memory.
   Field shared() const {
     Field other;
     other.points_ = points_;

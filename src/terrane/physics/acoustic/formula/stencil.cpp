@@ -33,7 +33,7 @@ const Table to_1e_4{{6, {1.538834569, -0.166179900, 0.013987226}},
                      {1.890251084, -0.398068816, 0.131901449, -0.048298605, 0.017158756, -0.005401197,
                       0.001344384, -0.000198622}}};
 
-/// Coefficients a_m by the same criterion, for staggered differences.
+/// Coefficients a_m of staggered differences, optimised like the coefficients c_r above.
 const Table half_to_1e_3{
     {8, {1.224676187, -0.098573798, 0.017598435, -0.002420995}},
     {12, {1.250622204, -0.119999477, 0.031931278, -0.009967381, 0.002918452, -0.000615870}}};

@@ -7,8 +7,8 @@ namespace terrane::acoustic {
 
 namespace {
 
-/// c_j for order 2, 4, 6, 8: [order / 2 − 1][j]. They integrate the polynomial through that many samples
-/// between the middle two.
+/// c_j for order 2, 4, 6, 8: [order / 2 − 1][j]. The coefficients integrate, between the middle two samples,
+/// the polynomial through as many samples as the order.
 constexpr std::array<std::array<double, 4>, 4> weights{
     {{1.0 / 2},
      {13.0 / 24, -1.0 / 24},

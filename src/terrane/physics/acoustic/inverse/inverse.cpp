@@ -451,7 +451,7 @@ void WaveData::describe_into(RunFacts& facts, const Runtime& runtime) const {
 
 Fingerprint WaveData::fingerprint(const Runtime& runtime) const {
   auto all = acoustic::fingerprint(waves(), waves_settings_);
-  all.erase(all.begin());  // the entry of the program: every inversion adds it itself
+  all.erase(all.begin());  // the entry with the program's version: every inversion adds it itself
   const auto& mesh = problem_.mesh;
   all.push_back({"mesh", hash({mesh.easting(), mesh.northing(), mesh.up()}), true});
   all.push_back({"steps between samples", fmt::format("{}", fields_->every())});

@@ -545,8 +545,8 @@ class DensityWalk {
 /// begin last, so that all multiprocessors end about together.
 struct DensityCut {
   Index first_east, last_north, planes, head, tail;
-  /// Number of tiles along these axes; slow: [north, east][side] 1 if the side has an absorbing layer, else
-  /// 0.
+  /// Number of tiles along east and along north; slow: [north, east][side] 1 if the side has an absorbing
+  /// layer, else 0.
   unsigned east, north, slow[2][2];
   __host__ __device__ unsigned tiles() const { return east * north; }
   __host__ __device__ unsigned plain() const {

@@ -727,9 +727,9 @@ class TileWalk {
   const Reached& reached_;
   Index j_, i_, here_;
   Place on_north_, on_east_;
-  bool in_north_ = false, in_east_ = false;  // whether these nodes are in the absorbing layer
+  bool in_north_ = false, in_east_ = false;  // whether the thread's nodes are in the absorbing layer
   bool makes_north_ = false;                 // whether ψ along north is updated plane by plane
-  int in_row_ = 0;  // index of these nodes in the loaded box of the absorbing layer along east
+  int in_row_ = 0;  // index of the thread's nodes in the loaded box of the absorbing layer along east
 };
 
 template <int known, bool sponge, Equation equation, int M>

@@ -98,7 +98,7 @@ struct SumsUp {
   static constexpr int M = TiltedTile::M;
   Four of[2 * M];
 
-  /// Adds to the first differences D f.  f: values in plane m
+  /// Adds the terms of plane m to sums for first differences D f. f: values in plane m
   __device__ __forceinline__ Four add(const float (&d)[widest], const Four& f) {
     Four done;
 #pragma unroll
@@ -115,7 +115,7 @@ struct SumsUp {
     }
     return done;
   }
-  /// Adds to the differences L f − D g.  f, g: values in plane m
+  /// Adds the terms of plane m to sums for differences L f − D g. f, g: values in plane m
   __device__ __forceinline__ Four add(const float (&c)[widest], float centre, const Four& f,
                                       const float (&d)[widest], const Four& g) {
     Four done;
@@ -133,7 +133,7 @@ struct SumsUp {
     }
     return done;
   }
-  /// After `add`: the unfinished sum at the plane m itself.
+  /// The sum for plane m itself, unfinished after add() has added the terms of plane m.
   __device__ __forceinline__ Four& middle() { return of[M - 1]; }
 };
 

@@ -226,8 +226,8 @@ Medium<T>::Medium(const Problem& problem, Stream& stream, Cartesian<3> cut, int 
   make_regions();
 }
 
-/// On rank 0: sends these properties of the medium to all other ranks, to each rank the planes that its
-/// filled() needs.
+/// On rank 0: sends the properties in `of` to all other ranks, to each rank the planes that its filled()
+/// needs.
 template <class T>
 void Medium<T>::deal(std::span<const Values> of) const {
   std::vector<std::vector<IndexBox<3>>> pieces;  // [ranks][groups of planes]

@@ -88,7 +88,8 @@ std::vector<Region> in_whole_rows(const std::vector<Region>& regions) {
              whole.side[1] == other.side[1] && whole.box.with(2, 0, 0) == other.box.with(2, 0, 0) &&
              (whole.box.last[2] == other.box.first[2] || whole.box.first[2] == other.box.last[2]);
     };
-    // A merged region may be adjacent to another region again: both ends and the middle become one.
+    // A merged region may be adjacent to a third region: so the search is repeated until no region is
+    // adjacent.
     for (auto found = std::find_if(merged.begin(), merged.end(), beside); found != merged.end();
          found = std::find_if(merged.begin(), merged.end(), beside)) {
       whole.box = whole.box.with(2, std::min(whole.box.first[2], found->box.first[2]),

@@ -40,12 +40,12 @@ void begin_along(Stream& stream, const Kernel& kernel, const StepArguments<T>& a
 template <class T>
 void begin_steps(Stream& stream, const Kernel& kernel, const StepArguments<T>& arguments, const Work& work);
 
-/// Whether the tiled kernels of a GPU compute these steps; with variable density, at least at the nodes that
-/// no absorbing layer or sponge affects.
+/// Whether the tiled kernels of a GPU compute steps with `arguments`; with variable density, at least at the
+/// nodes that no absorbing layer or sponge affects.
 template <class T>
 bool by_tiles(const Device& device, const Kernel& kernel, const StepArguments<T>& arguments);
 
-/// Whether the kernels of these steps also write p⁺ to the neighbours in arguments.beside.
+/// Whether the kernels of steps with `arguments` also write p⁺ to the neighbours in arguments.beside.
 template <class T>
 bool steps_hand_on(const Device& device, const Kernel& kernel, const StepArguments<T>& arguments,
                    const Work& work);

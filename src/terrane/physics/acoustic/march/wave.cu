@@ -104,7 +104,8 @@ void Wave<T>::meet_peers(Stream& stream, Comm& comm) {
       if (side == 0 ? there.last[0] != here.first[0] : there.first[0] != here.last[0]) continue;
       neighbour_[side] = static_cast<int>(ranks.size());
       ranks.push_back(rank);
-      // Rows and planes of these fields have the same strides; only the index of the first plane differs.
+      // The neighbour's fields have the same strides of rows and planes as this rank's; only the index of the
+      // first plane differs.
       beginning_[side] = medium_.box();
       beginning_[side].first[0] = there.first[0] - medium_.reach();
     }
@@ -312,7 +313,7 @@ StepArguments<T> Wave<T>::derived(Stream& stream) {
 template <class T>
 void Wave<T>::derive_along(Stream& stream, IndexBox<3> box) {
   if (medium_.problem().equation != Equation::tti || box.empty()) return;
-  // Allocated only now, because tiles do not need these arrays.
+  // Allocated only now, because tiles of a GPU do not need G p and G q in memory.
   if (along_[0].size() == 0) make_along(stream);
   const Index points = medium_.kernel().points;
   for (int axis = 0; axis < 3; ++axis)
@@ -339,7 +340,7 @@ template <class T>
 void Wave<T>::begin_step(Stream& stream) {
   begin_psi(stream, medium_.kernel(), arguments(), medium_.slabs());
   if (!by_tiles(stream.device(), medium_.kernel(), arguments()))
-    derive_along(stream, medium_.part());  // tiles of a GPU compute these values in the step
+    derive_along(stream, medium_.part());  // tiles of a GPU compute G p and G q during the step
 }
 
 template <class T>

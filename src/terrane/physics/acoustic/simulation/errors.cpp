@@ -1,4 +1,4 @@
-// The errors that a run of modelling states: the companion's run, and what a check foretells.
+// Estimated errors of gathers: the run of the companion, and the errors that `terrane check` predicts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,9 +15,11 @@ namespace terrane::acoustic {
 
 namespace {
 
-constexpr double least_size = 1e-3;   // of the largest trace of a shot: least scale of relative errors
-constexpr double least_error = 2e-4;  // relative; reflections of a cpml, rounding of single precision
-constexpr double of_mean = 0.3;       // least error, relative to the mean error of the same shot
+constexpr double least_size =
+    1e-3;  // fraction of the largest trace of a shot: the least value to which errors are relative
+constexpr double least_error =
+    2e-4;  // relative; allows for reflections of a cpml and rounding of single precision
+constexpr double of_mean = 0.3;  // least error, relative to the mean error of the same shot
 
 bool has_walls(const Problem& p) {
   for (int a = 0; a < 3; ++a)

@@ -62,7 +62,8 @@ Choice Simulation::choose(const Runtime& runtime) const {
   return choice;
 }
 
-/// Lists every strategy of keeping the source's waves with its cost, and the chosen one.
+/// Lists every strategy of keeping the source's waves with its memory and computation, and marks the chosen
+/// one.
 void Simulation::describe_keeping(RunFacts& facts, const Choice& choice) const {
   const auto& settings = choice.settings;
   const auto text_of = [&](const KeepingChoice& c) {

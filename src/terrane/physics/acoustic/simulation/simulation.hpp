@@ -47,7 +47,7 @@ struct Choice {
   int threads = 0, ranks = 1;
   int together = 1;         ///< number of ranks that compute each shot together
   double share = 1;         ///< fraction of a shot's nodes on this GPU; without GPUs, on this machine
-  Dealt dealt = Dealt::no;  ///< whether each of these ranks gets only the medium of its own nodes
+  Dealt dealt = Dealt::no;  ///< whether each rank of a shot gets only the medium of its own nodes
   int ranks_on_machine = 1;
   ShotsAtOnce shots;
   CheckpointSettings checkpoint;

@@ -144,7 +144,8 @@ struct GroupForces {
                        groups_at_once = 8;
 
   DeviceTables<T> tables;
-  const DeviceTables<T>* spread;  // the same tables in memory, for indices that differ from thread to thread
+  const DeviceTables<T>*
+      spread;  // the contents of `tables` in memory, for indices that differ from thread to thread
   ElementsOfDevice<T> all;
 
   struct Shared {

@@ -5,7 +5,8 @@ namespace terrane::elastic {
 
 namespace {
 
-/// The memory variables of a point are loaded before they are used; more elements at once hide this latency.
+/// The memory variables of a point are loaded before they are used; a block with more elements at once hides
+/// this latency.
 template <class T, unsigned axes>
 struct MarginForces : PencilForces<T, Shape::trilinear, Rheology::matched, axes> {
   static constexpr int groups_at_once = sizeof(T) == 8 ? 8 : 16;

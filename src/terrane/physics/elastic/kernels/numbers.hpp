@@ -25,7 +25,7 @@ enum class Rheology : unsigned char {
   anisotropic,  ///< 21 elastic constants
   attenuating,  ///< isotropic, with attenuation
   fluid,
-  matched,              ///< in a perfectly matched layer (matched.hpp); with the trilinear map only
+  matched,              ///< elements in a perfectly matched layer (matched.hpp); with the trilinear map only
   lossy,                ///< 21 elastic constants, with attenuation
   varying,              ///< isotropic, varies from point to point within an element
   varying_attenuating,  ///< isotropic, with attenuation, varies within an element

@@ -216,7 +216,7 @@ class FieldOf final : public Field {
   Buffer<std::uint32_t> send_at_, receive_at_;
   Stream outer_;  // urgent stream, for outer elements
   Event ready_, shared_;
-  // If there are other ranks, one of these two exists.
+  // If there are other ranks, either peers_ or exchange_ exists, not both.
   std::unique_ptr<PeerRows<T>> peers_;
   std::optional<Exchange<T>> exchange_;
   std::size_t most_rows_;

@@ -341,7 +341,8 @@ void Builder::number_own() {
   list_far(first_far);
 }
 
-/// Lists partners of points of this part that only other ranks' elements contain.
+/// Lists the points across a contact that are partners of this part's points and belong only to elements of
+/// other ranks.
 void Builder::list_far(std::uint32_t first_far) {
   if (part.meeting == first_far) return;
   std::vector<bool> found(part.meeting - first_far, false);

@@ -35,7 +35,7 @@ std::vector<double> times_of_pictures(const Problem& problem);
 class Sight {
  public:
   Sight(const Problem& problem, const Picture& picture, Field& field);
-  /// Indices of these points in the picture.
+  /// Indices in the picture of the points that this rank computes.
   const std::vector<std::uint32_t>& points() const noexcept { return points_; }
   std::vector<float> values();  ///< [points][3], m or m/s
 

@@ -137,7 +137,7 @@ Placement::Frame Placement::frame(const Vector& place) const {
   Vector up, pole;
   for (std::size_t d = 0; d < 3; ++d) up[d] = out[d] / r, pole[d] = axes[d][2];
   auto east = cross(pole, up);
-  if (norm(east) < 1e-12) east = {1, 0, 0};  // at a pole any direction is east
+  if (norm(east) < 1e-12) east = {1, 0, 0};  // at a pole every horizontal direction may serve as east
   const double size = norm(east);
   for (double& x : east) x /= size;
   return {east, cross(up, east), up};

@@ -16,7 +16,7 @@ struct Numbering {
   std::size_t count = 0;
 };
 
-/// Numbers the points of these elements of a mesh. points: number in each direction. The result does not
+/// Numbers the points of the listed elements of a mesh. points: number in each direction. The result does not
 /// depend on threads. Throws InputError if there are more points than numbers of 32 bits.
 Numbering number_points(const Mesh& mesh, int points, std::span<const std::uint32_t> elements,
                         int threads = 0);

@@ -68,7 +68,8 @@ struct ParFile {
   std::string where(const std::string& key) const;
 };
 
-/// The parts that a job describes itself, so that keys of the Par_file about them have no effect.
+/// The subjects that a job describes itself, such as its sources; keys of the Par_file on these subjects have
+/// no effect.
 struct OwnParts {
   bool sources = false, medium = false;
 };

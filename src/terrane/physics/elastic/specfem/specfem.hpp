@@ -35,7 +35,7 @@ struct SpecfemSource {
   double depth = 0;                    ///< m below the surface, or a height, m
   Source source;                       ///< the source in a solid, without its position
   Source in_fluid;                     ///< the source in a fluid, without its position
-  std::string where;                   ///< line of its position, for messages: "CMTSOLUTION:5: latitude"
+  std::string where;  ///< line of the source's position, for messages: "CMTSOLUTION:5: latitude"
 };
 /// Reads a CMTSOLUTION or a FORCESOLUTION file. notes: messages for the user. Throws FileError; InputError
 /// with the line: a missing key, a value that is not a number, an unknown time function, a half duration or

@@ -60,7 +60,7 @@ struct Contact {
 /// Horizontal layers, each isotropic horizontally.
 struct LayeredMedium {
   std::vector<HalfSpace> medium;  ///< layers from the lowest to the highest
-  Layers layers;                  ///< the same layers, as LayersPotential needs them
+  Layers layers;                  ///< boundaries and properties of the layers, as LayersPotential takes them
 
   LayeredMedium(std::vector<double> between, std::vector<HalfSpace> of_layers)
       : medium(std::move(of_layers)) {
@@ -78,7 +78,8 @@ struct Primary {
   std::optional<Contact> contact = {};
   std::shared_ptr<const LayeredMedium> layered = {};  ///< layers, one of which is `own`; null: no layers
   std::shared_ptr<const Slope> slope = {};  ///< slope of the surface above `own`; null if it is flat
-  int candidate = 0;  ///< kind of primary, as numbered in surroundings.cpp for all meshes
+  int candidate =
+      0;  ///< number of the primary among the candidates of surroundings.cpp, the same on all meshes
 
   const HalfSpace& medium_at(double easting, double northing, double up) const {
     if (layered) return layered->medium[layered->layers.at(up)];

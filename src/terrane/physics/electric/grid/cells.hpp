@@ -52,8 +52,9 @@ class CellScheme {
  private:
   /// One side of a cell.
   struct Face {
-    double conductance = 0;           ///< S
-    double by_own = 0, by_other = 0;  ///< −∂(conductance)/∂ρ for ρ of this cell and of the other
+    double conductance = 0;  ///< S
+    double by_own = 0,
+           by_other = 0;  ///< −∂(conductance)/∂ρ for ρ of the cell and of its neighbour across the face
     bool wall = false;
     std::size_t other = 0;  ///< index of the cell on the other side of the face
   };

@@ -94,7 +94,8 @@ std::vector<double> slopes_at(const TensorMesh& mesh, const std::vector<Point>& 
     const double radius = cells * std::min(width(mesh.easting(), p.e), width(mesh.northing(), p.n));
     const double level = height(p.e, p.n);
     all.push_back(level);
-    // If the electrode is at the surface or close to it, the slopes are those from the electrode itself.
+    // At an electrode at or close to the surface, the slopes are those of rays that begin at the electrode
+    // itself.
     const double from = std::abs(level - p.u) < 0.5 * radius ? p.u : level;
     for (std::size_t ray = 0; ray < Slope::rays; ++ray) {
       const double angle = Slope::angle(ray);

@@ -554,7 +554,7 @@ struct MaxwellSolver<T>::Parts {
     potential->cycle(stream, to_second);
     const BlockSum<T> sum{
         m, 1 / w, scale, first, std::as_const(*potential).solution().view(), {y(0), y(1), y(2)}};
-    // Swapped back, so that the buffers are those for which the block was recorded.
+    // The buffers are swapped back, so that they are those for which the block was recorded.
     potential->swap_solution(phi);
     return sum;
   }

@@ -65,7 +65,7 @@ FieldModel::~FieldModel() {
 std::vector<Z> FieldModel::own_times(std::span<const double> v) {
   const auto fields = sensitivity_.times(v);
   std::vector<Z> changes;
-  if (fields.empty()) return changes;  // `fields` are empty on ranks other than 0
+  if (fields.empty()) return changes;  // `fields` is empty on ranks other than 0
   for (const auto& datum : data_) {
     Z sum = 0;
     for (const auto& [place, factor] : datum.change) sum += factor * fields[place];

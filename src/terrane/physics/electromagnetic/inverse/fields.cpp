@@ -19,7 +19,7 @@ std::array<double, 2> two_parts(Parts parts, Z value, Z observed) {
   return {std::log(std::abs(value)), std::arg(observed) + std::arg(value / observed)};
 }
 
-/// The factor c for which the changes of the two data are Re and Im of c δd.
+/// The factor c for which the changes of the two real data of a complex value d are Re and Im of c δd.
 Z slope_of(Parts parts, Z value) { return parts == Parts::real_imaginary ? Z(1) : 1.0 / value; }
 
 std::vector<std::size_t> numbers_of(const FieldModel& model) {

@@ -283,7 +283,8 @@ void tell_of_limits(const GridRequest& r, const std::array<std::vector<double>, 
     double smallest = INFINITY;
     for (std::size_t n = 1; n < axes[a].size(); ++n)
       smallest = std::min(smallest, axes[a][n] - axes[a][n - 1]);
-    if (smallest < 0.7 * least)  // fitting whole cells makes them a little narrower than requested
+    if (smallest <
+        0.7 * least)  // fitting a whole number of cells makes them a little narrower than requested
       reasons.push_back(
           fmt::format("cells {} of {:.3g} m, less than min_width_limits: contrasts are so near "
                       "to each other",

@@ -538,8 +538,8 @@ void add_wire(const Axes& axes, const Source& source, const std::string& what,
         pieces(axes, inside(axes, source.points[n], what), inside(axes, source.points[n + 1], what));
     all.insert(all.end(), more.begin(), more.end());
   }
-  // The degree is the same along the whole wire: a charge would remain at a change from cubic to linear
-  // functions.
+  // Shape functions have the same degree along the whole wire: where cubic functions changed to linear ones,
+  // a charge would remain.
   Cubic cubic{conductivity != nullptr, conductivity != nullptr};
   for (std::size_t n = 0; n < all.size() && cubic.across; ++n) {
     const auto here = uniform_around(axes, *conductivity, all[n].cell);
@@ -554,8 +554,8 @@ void add_electric_dipole(const Axes& axes, const std::array<double, 3>& x, const
   const std::array<Index, 3> cell{axes.cell(0, x[0]), axes.cell(1, x[1]), axes.cell(2, x[2])};
   const auto cubic = conductivity ? uniform_around(axes, *conductivity, cell) : Cubic{};
   auto shapes = shapes_at(axes, cell, x, cubic);
-  // Linear functions along a dipole do not depend on its position within the cell: so the two nearest edges
-  // are interpolated.
+  // Linear functions along a dipole do not depend on the dipole's position within the cell. Therefore the two
+  // nearest edges are interpolated.
   for (std::size_t a = 0; a < 3 && conductivity; ++a) {
     if (cubic.along(a)) continue;
     const int axis = static_cast<int>(a);

@@ -525,7 +525,8 @@ int Fmm::count(const Cell& cell, int above, const Served& served, const Switchin
 struct Fmm::Sample {
   std::vector<std::uint8_t> parts;        // [parts] whether the sample contains the part
   std::vector<Counted> of_cell, of_part;  // counts of work: of_cell [cells of several parts], of_part [parts]
-  // [clusters] One bit for each sampled part that uses its expansion; all bits if a larger cell uses it.
+  // [clusters] One bit for each sampled part that uses the cluster's expansion; all bits if a larger cell
+  // uses the expansion.
   std::vector<std::uint32_t> met;
 };
 

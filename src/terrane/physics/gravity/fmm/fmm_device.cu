@@ -285,7 +285,7 @@ struct EvaluateLocal {
 
   DeviceStations stations;
   View<const DeviceBox> boxes;
-  View<const std::uint32_t> box_of;  ///< [groups of stations] index of its box
+  View<const std::uint32_t> box_of;  ///< [groups of stations] index of the group's box
   View<const ComplexNumber> local;
   int degrees;
   bool tensor;

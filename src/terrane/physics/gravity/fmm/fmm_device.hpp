@@ -16,12 +16,12 @@ namespace terrane::gravity {
 std::unique_ptr<Summation> fmm_sum_on_device(Device device, std::shared_ptr<Fmm> fmm, Precision precision,
                                              Progress& progress);
 
-/// The memory that the sum needs, in bytes.
+/// The memory in bytes that a sum by fast multipoles on a device needs.
 struct FmmDeviceMemory {
   double device = 0;  ///< device memory: data stored all the time, and the sums of one part
   double host = 0;    ///< host memory in addition to FmmCost: lists of the clusters of each box
 };
-/// cost: result of fmm.cost().
+/// Estimates the memory of a sum on a device. cost: the result of fmm.cost().
 FmmDeviceMemory fmm_memory_on_device(const Fmm& fmm, const FmmCost& cost);
 
 }  // namespace terrane::gravity

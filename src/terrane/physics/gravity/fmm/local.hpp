@@ -64,8 +64,8 @@ struct LocalKernels {
   /// Transpose of collect: adds to a cluster's factors [coefficient_count(boxes' highest order)]. The boxes
   /// are sorted, highest order first; the factors of each are used up to its own order.
   void (*gather)(std::span<const ServedBox> boxes, int added, const LocalPlace& cluster, double* factors);
-  /// Transpose of evaluate: adds to factors [coefficient_count(degree)].  weights: [10][tile_size], 0 beyond
-  /// the stations
+  /// Transpose of evaluate: adds the weights of stations to the factors [coefficient_count(degree)] of a
+  /// local expansion. weights: [10][tile_size], 0 beyond the stations
   void (*weigh)(const LocalPlace& place, int degree, bool tensor, const StationTile& stations,
                 const double* weights, double* factors);
 };

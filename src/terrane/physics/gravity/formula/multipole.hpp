@@ -181,7 +181,7 @@ TERRANE_FN void add_multipole(const Coefficients& t, const T& x, const T& y, con
       return m;
     };
     using std::integral_constant;
-    // The weight is multiplied in where this needs fewest operations.
+    // The weight multiplies the powers of q, which takes the fewest operations.
     const T w1 = weight * q, w2 = w1 * q, w3 = w1 * q2, px = w3 * nx, py = w3 * ny;
     sum.template add<Channel::potential>(w1 * p);
     sum.template add<Channel::g_e>(w2 * nx * gs[0]);

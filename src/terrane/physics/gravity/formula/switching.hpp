@@ -44,7 +44,8 @@ struct Switching {
     // The shape only enters as a small correction; and sides between evenly spaced faces, which should be
     // equal, differ in the last bits.
     s.shape_tolerance = std::fmax(accuracy, 1e-13);
-    // In double both closed forms lose up to 4e-15 between 0.1 and 2 sides from the surface.
+    // In double precision each closed form of the prism loses up to 4e-15 between 0.1 and 2 sides from the
+    // surface.
     s.extended = accuracy < 1e-14 && extended_is_wider;
     s.stable_reach = s.extended ? 2.0 : std::pow(0.4 * eps / accuracy, 0.25);
     s.near_aspect = std::fmax(compact_aspect, accuracy / (100 * eps));
@@ -61,8 +62,8 @@ struct PrismSwitching {
   double longest;       ///< m
   double multipole2_8;  ///< squared distance from which the multipole of order 8 is used
   double stable_h2;     ///< squared distance to the surface from which the stable form is used
-  bool stretched;       ///< whether nearer pairs are computed one by one (near_field.hpp)
-  bool halved;          ///< whether, for such pairs, the prism is also halved along its longest side
+  bool stretched;       ///< whether pairs nearer than stable_h2 are computed one by one (near_field.hpp)
+  bool halved;  ///< whether, for pairs nearer than stable_h2, the prism is also halved along its longest side
 
   TERRANE_FN PrismSwitching(const Switching& s, double lx, double ly, double lz) {
     longest = maximum(lx, maximum(ly, lz));

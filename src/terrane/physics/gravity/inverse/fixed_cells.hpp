@@ -13,7 +13,7 @@ namespace terrane::gravity::inverse {
 
 struct FixedCells {
   std::vector<std::uint32_t> place;  ///< indices of mesh cells
-  std::vector<double> value;         ///< property of each of these cells, SI
+  std::vector<double> value;         ///< value of the property in each fixed cell, SI
   PrismSet prisms;
   std::vector<std::string> notes;
 };

@@ -591,7 +591,7 @@ Fingerprint StationData::fingerprint(const Runtime&) const {
   }
   all.push_back({"data that are amplitudes", fmt::format("{}", fmt::join(observations_.rows, " "))});
   all.push_back({"storage", std::string(storage_names[static_cast<std::size_t>(choice_.storage)])});
-  // Sums of another kind of device differ in the last bits.
+  // Sums on another kind of device differ in the last bits.
   all.push_back({"kind of device", fmt::format("{}", static_cast<int>(settings_.device.kind))});
   all.push_back({"tree_accuracy", fmt::format("{}", storage_.tree_accuracy)});
   return all;

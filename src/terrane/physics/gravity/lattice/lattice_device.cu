@@ -191,9 +191,11 @@ struct Work {
     const std::size_t together = DeviceFft::at_once(sizes.lags[0].size, sizes.lags[1].size),
                       arrays = layers * (channels + 1) + channels + 2 * together;
     return sizeof(double) *
-           static_cast<double>((arrays + together) * sizes.reals +  // `together` is about cuFFT's work space
-                               layers * channels * sizes.distances() + near_at_once * (channels + 1) +
-                               2 * stations);
+           static_cast<double>(
+               (arrays + together) *
+                   sizes.reals +  // as much memory as `together` arrays is about cuFFT's work space
+               layers * channels * sizes.distances() +
+               near_at_once * (channels + 1) + 2 * stations);
   }
 };
 
@@ -417,7 +419,8 @@ std::unique_ptr<Summation> lattice_sum_on_device(Device device, std::shared_ptr<
 LatticeDeviceCost lattice_cost_on_device(const LatticePlan& plan) {
   // Bandwidths that are reached, bytes per second.
   constexpr double bus = 8e9, memory = 2e12;
-  constexpr double entry = 50e-12, group = 5e-3, launch = 5e-6;  // seconds for each of these
+  constexpr double entry = 50e-12, group = 5e-3,
+                   launch = 5e-6;  // seconds per entry of K, per group, per launch of a kernel
   const Lattice& lattice = plan.lattice();
   const double prisms = static_cast<double>(lattice.place.size()),
                layers = static_cast<double>(lattice.layers.size()),

@@ -19,9 +19,9 @@
 
 namespace terrane::gravity {
 
-/// The requested partition; if automatic, the one that fits: by stations, if `memory` bytes per node suffice
-/// for the plan once per rank of the node; else by prisms, which only the direct sum supports. Throws
-/// MemoryError.
+/// Chooses how ranks share the sum, if the job leaves the choice to the program: by stations, if `memory`
+/// bytes per node suffice for the plan once per rank of the node; else by prisms, which only the direct sum
+/// supports. A partition that the job requests is returned unchanged. Throws MemoryError.
 Partition choose_partition(const MethodPlan& plan, const Runtime& runtime, std::size_t memory);
 
 /// "3 ranks by stations, each cpu (avx512, 16 threads)"; only the device if there is one rank.

@@ -44,7 +44,7 @@ const MethodEntry& entry_of(Method method) {
   return direct_method;
 }
 
-/// Whether there are so few pairs that estimating another method would take as long as the sum.
+/// Whether there are so few pairs that estimating another method would take as long as the direct sum.
 bool few_pairs(const Problem& problem, double seconds) {
   return seconds < std::max(fast_enough, 60e-9 * static_cast<double>(problem.prisms.size()) +
                                              50e-9 * static_cast<double>(problem.stations.size()));

@@ -17,7 +17,8 @@ namespace terrane::gravity {
 
 namespace {
 
-constexpr std::size_t most_prism_chunks = 256;  // most chunks of prisms; further ranks have nothing to do
+constexpr std::size_t most_prism_chunks =
+    256;  // largest number of chunks of prisms; further ranks have nothing to do
 
 /// What all ranks must know before they receive prisms and stations.
 struct Task {

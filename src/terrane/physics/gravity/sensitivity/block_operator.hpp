@@ -29,7 +29,7 @@ inline double accuracy_in_single(double accuracy, double most_accurate, const ch
 template <class Block>
 class BlockOperator : public solve::PartedOperator {
  public:
-  /// Rows and columns are those of the source. accuracy: of a product of all blocks. Throws Cancelled.
+  /// Rows and columns are those of `source`. accuracy: of a product of all blocks. Throws Cancelled.
   BlockOperator(const SensitivityColumns& source, double accuracy, std::size_t most_parts, int threads,
                 Progress* progress, solve::ShareOfParts share)
       : rows_(source.rows()),

@@ -257,8 +257,8 @@ double CellFmm::bytes() const {
 double CellFmm::bytes(const Fmm& whole, const FmmCost& counted, std::size_t observables, std::size_t blocks) {
   const Tree& tree = whole.tree();
   const auto in = [](std::size_t n) { return static_cast<double>(n); };
-  // Allowance of a quarter: the count is from a sample of the stations, and several blocks together have more
-  // interactions of boxes and clusters than one.
+  // A quarter is added, because the count is from a sample of the stations, and because several blocks
+  // together have more interactions of boxes and clusters than one.
   constexpr double rather_more = 1.25;
   const double cells = in(tree.prisms().size()), stations = in(tree.stations().size()), times = in(blocks),
                tiles = in(tree.receivers().tiles()) * times, boxes = in(whole.cells().size()) * times,

@@ -195,9 +195,10 @@ CellTree::Numbers CellTree::numbers(const Tree& whole, const TreeCost& counted,
   const auto in = [](std::size_t n) { return static_cast<double>(n); };
   Numbers n{};
   for (const auto& o : observables) n.degrees = std::max(n.degrees, degrees_added(o.weight));
-  // An allowance for two errors: the count is from a sample of the tiles; and it is for one tree. The
-  // accuracy of a block is relative to the largest value of its own cells, which is less than that of all
-  // cells, so blocks have more near cells: up to 17 % more were found (g_e, 16 blocks).
+  // The estimated counts are multiplied by this factor for two reasons. First, they are from a sample of the
+  // tiles. Second, they are for one tree: with several blocks, the accuracy of a block is relative to the
+  // largest value of its own cells, which is less than that of all cells, so blocks have more near cells (up
+  // to 17 % more for g_e and 16 blocks).
   constexpr double rather_more = 1.25;
   const double stations = in(whole.stations().size());
   n.cells = in(whole.prisms().size());

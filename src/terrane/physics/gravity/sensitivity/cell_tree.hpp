@@ -42,8 +42,8 @@ class CellTree {
   CellTree(PrismSet cells, std::vector<std::uint32_t> columns, const SensitivityColumns& source,
            double accuracy, int threads, Progress& progress, const TaskSizes& sizes = {});
 
-  /// The steps that compute data = G model, and model = Gᵀ data.  model: all columns of the source, of which
-  /// only those of these cells are used. The spans and this object must outlive the steps.
+  /// The steps that compute data = G model, and model = Gᵀ data. model: all columns of the source, of which
+  /// only those of the tree's cells are used. The spans and the CellTree must outlive the steps.
   Steps product(std::span<const double> model, std::span<double> data) const;
   Steps transpose(std::span<const double> data, std::span<double> model) const;
   /// The steps that compute diag(GᵀWG), with data weights W. They treat distant clusters as points, accurate
@@ -62,22 +62,22 @@ class CellTree {
   };
   static Numbers numbers(const Tree& whole, const TreeCost& counted,
                          const std::vector<Observable>& observables, std::size_t trees);
-  /// Upper estimate of the bytes of these blocks.
+  /// Upper estimate of the bytes of `trees` blocks together. counted: cost() of the tree for all cells
   static double bytes(const Tree& whole, const TreeCost& counted, const std::vector<Observable>& observables,
                       std::size_t trees);
 
   /// A cluster whose series is evaluated at some distant stations.
   struct Cluster {
     Expansion at;                 ///< expansion of the cluster, without coefficients
-    std::uint32_t first, count;   ///< range of its cells in the order of the tree
+    std::uint32_t first, count;   ///< range of the cluster's cells in the order of the tree
     int order;                    ///< highest order of the expansion that is used
-    std::size_t pieces, gathers;  ///< indices of its first piece and first gathering
-    std::size_t series;           ///< index of its first number in the array of all series
+    std::size_t pieces, gathers;  ///< indices of the cluster's first piece and first gathering
+    std::size_t series;           ///< index of the series' first number in the array of all series
   };
   /// Cells of a cluster whose moments one task computes.
   struct Piece {
     std::uint32_t cluster, first, count;  ///< index of the cluster; range of cells in the order of the tree
-    std::size_t coefficients;             ///< index of its first coefficient in the array of all pieces
+    std::size_t coefficients;  ///< index of the piece's first coefficient in the array of all pieces
   };
   /// Tiles over which one task sums for a cluster.
   struct Gathering {

@@ -32,31 +32,32 @@ TERRANE_FN constexpr int moment_place(int s, int a, int c) {
 /// A cluster whose series are evaluated at some tiles of stations.
 struct ServingCluster {
   double centre[3], inverse_scale;  ///< m, 1/m
-  std::uint64_t series, factors;    ///< indices of its first numbers in the arrays of all clusters
+  std::uint64_t series, factors;    ///< indices of the cluster's first numbers in the arrays of all clusters
   int order;                        ///< highest order that is used
-  std::uint32_t first, count;       ///< range of its cells in the order of the tree
+  std::uint32_t first, count;       ///< range of the cluster's cells in the order of the tree
   /// Ranges of the cluster's pieces and gatherings in the lists of TreeView.
   std::uint32_t pieces, piece_count, gatherings, gathering_count;
 };
 /// Cells of a cluster whose moments one group of threads computes.
 struct PieceOfCluster {
-  std::uint64_t moments;                ///< index of its first moment in the array of all pieces
+  std::uint64_t moments;                ///< index of the piece's first moment in the array of all pieces
   std::uint32_t cluster, first, count;  ///< index of the cluster; range of cells in the order of the tree
 };
 /// Tiles of stations over which one group of threads sums the series of a cluster.
 struct GatheringOfCluster {
-  std::uint64_t series;                ///< index of its first number in the array of all gatherings
+  std::uint64_t series;  ///< index of the gathering's first number in the array of all gatherings
   std::uint32_t cluster, first, last;  ///< index of the cluster; range of tiles in TreeView::by_cluster
 };
 /// A cluster and a tile of stations at which the cluster's series are evaluated, in one of two lists.
 struct Served {
   std::uint32_t other;  ///< index of the cluster (in by_tile) or of the tile (in by_cluster)
-  int order;            ///< order of the expansion that is accurate enough for this pair
+  int order;            ///< order of the expansion that is accurate enough for the cluster and the tile
 };
 /// At most device_tile cells of a leaf near a tile of stations.
 struct NearChunk {
   std::uint64_t entries;  ///< index in TreeView::near of the first cell, station and observable
-  /// Range of these cells in the order of the tree; distance between the entries of successive stations.
+  /// Range of the chunk's cells in the order of the tree; distance between the entries of successive
+  /// stations.
   std::uint32_t first, count, stride;
 };
 /// A tile of stations near the cells of a leaf.
@@ -66,7 +67,7 @@ struct NearTile {
 };
 /// At most device_tile cells of a leaf.
 struct CellsOfLeaf {
-  /// Range of these cells in the order of the tree; number of cells of the leaf before them.
+  /// Range of the chunk's cells in the order of the tree; number of cells of the leaf before the chunk.
   std::uint32_t first, count, column;
   std::uint32_t first_tile, last_tile;  ///< range in TreeView::near_tiles of the tiles near the leaf
 };
@@ -125,7 +126,7 @@ struct TreeView {
   View<const ServingCluster> clusters;
   View<const PieceOfCluster> pieces;
   View<const GatheringOfCluster> gatherings;
-  View<const Served> by_tile, by_cluster;               ///< the same pairs, sorted by tile and by cluster
+  View<const Served> by_tile, by_cluster;  ///< pairs of a cluster and a tile, sorted by tile and by cluster
   View<const std::uint64_t> tile_start, cluster_start;  ///< first pair of each tile and cluster, and the end
   /// Chunk after chunk of device_tile cells: the clusters that contain at least one cell of the chunk.
   View<const std::uint32_t> around;

@@ -30,8 +30,8 @@ class SensitivityColumns final : public solve::ColumnSource {
   std::size_t columns() const override { return cells_.size(); }
   /// Entries, corrected at stations in contact with cells (contacts.hpp).
   void make(std::size_t first, std::size_t last, std::span<double> out) const override;
-  /// Entries as the kernels compute them, without this correction: storages contain these entries, and
-  /// SettledOperator corrects the products.
+  /// Entries as the kernels compute them, without the correction at stations in contact with cells: storages
+  /// contain bare entries, and SettledOperator corrects the products.
   void make_bare(std::size_t first, std::size_t last, std::span<double> out) const;
   const CellContacts& contacts() const { return contacts_; }
 

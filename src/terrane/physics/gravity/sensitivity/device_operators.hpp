@@ -14,8 +14,8 @@ namespace terrane::gravity {
 
 enum class KeptEntries { none, single_precision, double_precision };
 
-/// Rows and columns are those of the source. device: resolved, with memory of its own. Products are bitwise
-/// the same on one kind of device, however parts are shared among ranks. Throws MemoryError, Cancelled.
+/// Rows and columns are those of `source`. device: resolved, with memory of its own. Products are bitwise the
+/// same on one kind of device, however parts are shared among ranks. Throws MemoryError, Cancelled.
 std::shared_ptr<const solve::PartedOperator> sensitivity_on_device(
     Device device, std::shared_ptr<const SensitivityColumns> source, KeptEntries kept, int threads = 0,
     Progress* progress = nullptr, solve::ShareOfParts share = {});

@@ -68,7 +68,8 @@ class LatticeParts : public solve::PartedOperator {
 /// The operator on the CPU.
 class LatticeSensitivity final : public LatticeParts {
  public:
-  /// Computes the spectra of its share. Rows and columns are those of SensitivityColumns. Throws Cancelled.
+  /// Computes the spectra of the parts in `share`. Rows and columns are those of SensitivityColumns. Throws
+  /// Cancelled.
   LatticeSensitivity(Lattice lattice, std::size_t stations, std::vector<Observable> observables,
                      int threads = 0, Progress* progress = nullptr, solve::ShareOfParts share = {});
   ~LatticeSensitivity() override;

@@ -120,7 +120,7 @@ TERRANE_FN bool add_pair(const PairCell& cell, double x, double y, double z, dou
   return true;
 }
 
-/// Computes Γuu if it follows from the others.
+/// Computes Γuu as −(Γee + Γnn), if the sums are computed that way.
 template <unsigned Bits>
 TERRANE_FN void complete(DeviceSums<Bits, double>& sum) {
   using Sums = DeviceSums<Bits, double>;
@@ -271,7 +271,7 @@ struct Observe {
 struct FindHostPairs {
   PairsView pairs;
   std::size_t first_cell;
-  View<HostPair> list;  ///< the list of these pairs; pairs beyond its size are not stored
+  View<HostPair> list;  ///< pairs left to the host; pairs beyond the size of the list are not stored
   View<std::uint64_t> found;
   TERRANE_FN void operator()(std::size_t i) const {
     const std::size_t cell = first_cell + i / pairs.stations, s = i % pairs.stations;
@@ -499,7 +499,7 @@ void PairsOnDevice::over_stations(const Range& parts, std::span<const double> va
     }
 }
 
-/// Stores entries that the host computed among those of the columns.
+/// Writes entries that the host has computed to their places among the entries of the columns.
 struct PutPairs {
   View<const std::uint64_t> place;
   View<const double> values;

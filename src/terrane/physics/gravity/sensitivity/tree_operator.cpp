@@ -31,8 +31,8 @@ TreeSensitivity::Cost TreeSensitivity::cost(const SensitivityColumns& source, do
   const double levels = std::log2(std::max(2.0, cells / 64)) / 3,
                moments = cells * levels * (p + 1) * (p + 2) * (p + 3) / 6;
   const std::size_t blocks = count_of_blocks(c.size(), most_parts);
-  // Seconds of these operations on an H200, and per block the time in which its kernels wait for each other.
-  // Products estimated at 7.5 to 46 ms were measured at 7.7 to 43 ms
+  // Seconds on an H200 per near entry, per term of a series and per moment, and per block the time in which
+  // its kernels wait for each other. Products estimated at 7.5 to 46 ms were measured at 7.7 to 43 ms
   // (benchmarks/records/2026-11-23-tree_sensitivity-1-gpu.json, its last part).
   constexpr double near_on_device = 8e-12, term_on_device = 4e-12, moment_on_device = 7e-13,
                    block_on_device = 0.45e-3;

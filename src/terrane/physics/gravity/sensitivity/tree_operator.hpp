@@ -11,8 +11,8 @@ namespace terrane::gravity {
 
 class TreeSensitivity final : public BlockOperator<CellTree> {
  public:
-  /// Rows and columns are those of the source. accuracy: of a product, relative to the largest value that
-  /// cells of unit density cause; at least `most_accurate`. Throws InputError, Cancelled.
+  /// Rows and columns are those of `source`. accuracy: of a product, relative to the largest value that cells
+  /// of unit density cause; at least `most_accurate`. Throws InputError, Cancelled.
   TreeSensitivity(const SensitivityColumns& source, double accuracy, int threads = 0,
                   Progress* progress = nullptr, solve::ShareOfParts share = {});
 

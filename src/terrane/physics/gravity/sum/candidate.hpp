@@ -40,7 +40,7 @@ struct Candidate {
   static constexpr double impossible = std::numeric_limits<double>::infinity();
 
   Method method = Method::direct;
-  double seconds = impossible;  ///< seconds still to be spent
+  double seconds = impossible;  ///< seconds still needed for the sum
   double spent = 0;             ///< seconds spent on this estimate that the sum need not spend again
   std::size_t host_bytes = 0;   ///< host memory of the sum, without the caller's arrays
   std::size_t asked_bytes = 0;  ///< host memory that this estimate needed
@@ -65,7 +65,7 @@ struct MethodEntry {
   Method method;
   std::string_view name;   ///< "tree"
   double finest_accuracy;  ///< best accuracy that the method can reach
-  /// Returns nothing if `candidate` is so fast that a lower bound is not needed.
+  /// The Least of the method; nothing if candidate() is so fast that no lower bound is needed.
   std::optional<Least> (*least)(const Problem&);
   /// Throws InputError: the method was requested and cannot be used. Cancelled.
   Candidate (*candidate)(const Problem&, Progress&);

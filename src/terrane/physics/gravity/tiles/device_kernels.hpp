@@ -35,12 +35,12 @@ static_assert(device_tile == group_threads);
 struct DeviceTile {
   static constexpr std::uint32_t no_shape = 0xffffffffU;
   double low[3], high[3];  ///< box around the centres, m
-  double longest;          ///< longest side of its prisms, m
+  double longest;          ///< longest side of the tile's prisms, m
   /// Units of length and density in the tile, powers of two: m, kg/m³; 1 if Real is double.
   double length, density;
   double inverse_length;
   std::uint32_t first, count;
-  std::uint32_t shape;  ///< index of the shape that all its prisms have, or no_shape
+  std::uint32_t shape;  ///< index of the shape that all prisms of the tile have, or no_shape
 };
 
 /// A prism as multipoles need it.
@@ -63,7 +63,7 @@ struct MultipoleTables {
 template <class Real>
 struct DeviceEarth {
   View<const double> low[3], high[3], density;  ///< prisms, tile by tile: faces in m, kg/m³
-  View<const Source<Real>> sources;             ///< the same prisms, as multipoles need them
+  View<const Source<Real>> sources;             ///< mass and centre of each prism, for multipoles
   View<const DeviceTile> tiles;
   View<const TileCoefficients<Real>> shapes;  ///< coefficients of shapes, in units of their tiles
   /// The shape that most tiles have, and its coefficients. As arguments of a kernel they need no registers:
@@ -170,7 +170,7 @@ TERRANE_FN int far_order(const Switching& s, double least_gap, const DeviceTile&
 template <unsigned Bits, class Real>
 using DeviceSums = ChannelSums<Bits, Real, true>;
 
-/// A tile in shared memory, for both kernels.
+/// A tile of prisms in shared memory, for FarField and NearField.
 template <class Real>
 struct SharedTile {
   DeviceTile tile;
@@ -275,7 +275,7 @@ struct RunningSums {
   }
 };
 
-/// The base of both kernels: a thread computes one station, and stores its sums at the index that
+/// The base of FarField and NearField: a thread computes one station, and stores its sums at the index that
 /// lists.place() returns.
 template <unsigned Bits, class Real, class Lists>
 struct TileKernelOnDevice {

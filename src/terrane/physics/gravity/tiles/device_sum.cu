@@ -448,7 +448,7 @@ void DeviceTileSum::run_in(const DeviceStations& stations, const TileLists& all,
   const auto& kernels = device_kernels<Real>(set_);
   const std::size_t width = kernel_sets[set_].size();
   kernels.far(stream_, earth, stations, all, far_sums_.view());
-  // The near tiles are computed at the same time, in another stream, which has priority.
+  // Near tiles are computed at the same time as far tiles, in another stream, which has priority.
   list_near(earth, stations, all);
   enlarge_amply(near_stream_, near_sums_, piece_count_ * width * device_tile);
   const TilePieces near{{pieces_.view().data, piece_count_}, near_list_.view()};

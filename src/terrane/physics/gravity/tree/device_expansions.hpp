@@ -38,7 +38,7 @@ class DeviceExpansions {
   Stream& stream_;
   Tree& tree_;
   double unit_;
-  std::vector<std::uint8_t> brought_;  // [clusters] whether its expansion is on the device
+  std::vector<std::uint8_t> brought_;  // [clusters] whether the cluster's expansion is on the device
   Buffer<CartesianToHarmonic> table_;
   Buffer<double> given_;  // Cartesian expansions while they are converted; which_: their clusters
   Buffer<Given> which_;

@@ -52,7 +52,7 @@ class Tree final : public Summation {
     double centre[3];                           // centre of mass, from |density|, m
     double scale = 0;                           // distance from the centre to the farthest corner, m
     double mass = 0;                            // Σ |density · volume|
-    std::size_t expansion = std::string::npos;  // index of its expansion
+    std::size_t expansion = std::string::npos;  // index of the node's expansion
 
     bool expanded() const { return expansion != std::string::npos; }
     /// Distance from the centre to the nearest point of a box.
