@@ -28,6 +28,11 @@ little as can be had:
     sound_layers  two to five layers in two dimensions on planned cells, some with densities, some below a free surface;
                  the truth is a sum over wavenumbers, here
     sound_centres  the same layers on given cells, each of which has the rock at its centre
+    elastic_planned  elastic waves in one to three layers, half of them with a box, on planned elements with absorbing
+                 sides; the truth is a run with faces of elements at all interfaces, and matched layers
+    elastic_matched  the same, with matched layers
+    elastic_faces  the same, with matched layers, on elements with faces at all interfaces; the truth has matched
+                 layers farther away
 
 Prints for each kind the true errors, what stated / true comes to, the share of data whose true error is above twice the
 stated one, and what the companion costs. With --verify refine also: of how many earths runs say that 1 % is kept, of how
@@ -560,11 +565,110 @@ def sound_centres(terrane, rng):
     return sound_layers(terrane, rng, centres=True)
 
 
+# ---- elastic waves
+
+def elastic_earth(rng):
+    """Layers and a box, a source and receivers, in units of the shortest wave, 100 m."""
+    count, wave = int(rng.integers(1, 4)), 100.0
+    vs = 1000 * np.sort(np.exp(rng.uniform(0, math.log(2), count)))
+    vp = vs * rng.uniform(1.65, 2.0, count)
+    tops = [0.0, *(-wave * np.cumsum(rng.uniform(0.3, 1.6, count - 1)))]
+    rock = [{"velocity_p": p, "velocity_s": s, "density": 310 * p ** 0.25} for p, s in zip(vp, vs)]
+    if rng.uniform() < 0.4:
+        for one in rock:
+            one["quality_s"] = rng.uniform(20, 60)
+            one["quality_p"] = 1.5 * one["quality_s"]
+    bodies = [{"kind": "layer", "top": float(top), "bottom": -1e5, **one} for top, one in zip(tops[1:], rock[1:])]
+    if rng.uniform() < 0.5:
+        low, size = wave * rng.uniform([0, -1, -2], [1.2, 0, -1]), wave * rng.uniform(0.6, 1.2, 3)
+        size[2] = min(size[2], -low[2] - 0.3 * wave)
+        box = [float(v) for axis in zip(low, low + size) for v in axis]
+        change = float(rng.choice([0.75, 1.4]))
+        bodies.append({"kind": "box", "box": box,
+                       **{k: v * (change if k.startswith("velocity") else 1) for k, v in rock[0].items()}})
+    slowest = min([vs[0], *(body["velocity_s"] for body in bodies)])
+    source = [0.0, 0.0, -wave * float(rng.uniform(0.5, 2))]
+    receivers = [[wave * float(x), wave * float(y), 0.0] for x, y in zip((0.4, 1.2, 2.0, 2.8), rng.uniform(-0.6, 0.6, 4))]
+    f = slowest / (2.5 * wave)
+    return {"bodies": [rock[0], *bodies], "source": {"at": source, "force": [float(x) for x in 1e9 * rng.normal(size=3)],
+                                                     "frequency": f, "delay": 1.2 / f},
+            "receivers": receivers, "end": 2.2 / f + 3.6 * wave / slowest, "wave": wave,
+            "quantity": str(rng.choice(["displacement", "velocity"]))}
+
+
+def elastic(terrane, earth, mesh=None, **more):
+    survey = {"kind": "list", "stations": earth["receivers"]}
+    simulation = {"physics": "elastic", "end": earth["end"], "quantity": earth["quantity"], "threads": 1, **more}
+    text = job(earth["bodies"][0], earth["bodies"][1:], survey, simulation, [earth["source"]], mesh, "data.nc")
+    return run(terrane, text)
+
+
+def with_faces(earth, room, cells):
+    """A mesh with faces at interfaces, `room` from sources and receivers; cells: of a shortest wave."""
+    axes = []
+    for a, name in enumerate(("easting", "northing", "up")):
+        places = [earth["source"]["at"][a], *(r[a] for r in earth["receivers"])]
+        wanted = [v for body in earth["bodies"][1:] if "box" in body for v in body["box"][2 * a:2 * a + 2]]
+        if a == 2:
+            wanted += [body["top"] for body in earth["bodies"][1:] if "top" in body]
+        low, high = min(places + wanted) - room, max(places + wanted) + room
+        ends = sorted({low, *wanted, 0.0 if a == 2 else high})
+        faces = [ends[0]]
+        for begin, end in zip(ends[:-1], ends[1:]):
+            pieces = math.ceil((end - begin) / earth["wave"] * cells - 1e-9)
+            faces += [begin + (end - begin) * (n + 1) / pieces for n in range(pieces)]
+        axes.append((name, faces))
+    return {"kind": "tensor", **dict(axes)}
+
+
+def at_times(t, time, values):
+    """Samples at even times between, by cubics; values [..., time]."""
+    step = time[1] - time[0]
+    first = np.clip(np.floor((t - time[0]) / step).astype(int) - 1, 0, time.size - 4)
+    x = (t - time[0]) / step - first
+    out = 0
+    for n in range(4):
+        others = [m for m in range(4) if m != n]
+        out = out + values[..., first + n] * np.prod([(x - m) / (n - m) for m in others], axis=0)
+    return out
+
+
+TRUE_WAVES = {}  # runs that several kinds are held against, by their earth
+
+
+def elastic_planned(terrane, rng, faces=False, **more):
+    earth = elastic_earth(rng)
+    name = earth["quantity"]
+    key = json.dumps([earth, faces])
+    if key not in TRUE_WAVES:
+        room, layers = (2.6, 4) if faces else (1.6, 3)
+        TRUE_WAVES[key] = elastic(terrane, earth, with_faces(earth, room * earth["wave"], 1.25), boundary="pml",
+                                  boundary_elements=layers)[0]
+    true = TRUE_WAVES[key]
+    got, report = elastic(terrane, earth, with_faces(earth, 1.6 * earth["wave"], 1.25) if faces else None,
+                          verify=VERIFY, **more)
+    exact = at_times(got["time"], true["time"], true[name])
+
+    def rms(values):
+        return np.sqrt(np.mean(values ** 2, axis=-1))
+    size = np.sqrt(np.sum(rms(exact) ** 2, axis=1, keepdims=True))
+    return np.stack([(rms(got[name] - exact) / size).ravel(), (got[name + "_error"] / size).ravel()], 1), report
+
+
+def elastic_matched(terrane, rng):
+    return elastic_planned(terrane, rng, boundary="pml")
+
+
+def elastic_faces(terrane, rng):
+    return elastic_planned(terrane, rng, faces=True, boundary="pml")
+
+
 # ---- statistics
 
 KINDS = {f.__name__: f for f in (dc_layers, dc_dykes, dc_boxes, dc_hills, dc_valleys, dc_slopes, mt_layers,
                                   mt_blocks, mt_blocks_in_layers, csem_layers, csem_blocks, csem_corrected,
-                                  heat_warm, heat_points, sound_whole, sound_surface, sound_layers, sound_centres)}
+                                  heat_warm, heat_points, sound_whole, sound_surface, sound_layers, sound_centres,
+                                  elastic_planned, elastic_matched, elastic_faces)}
 
 
 def summary(pairs, reports):

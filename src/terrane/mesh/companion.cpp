@@ -14,23 +14,6 @@ bool differ(double one, double other) {
   return std::abs(one - other) > 1e-6 * std::max(std::abs(one), std::abs(other));
 }
 
-/// For each face of an axis (0: easting, 1: northing, 2: up), whether a property differs between any two
-/// cells that it separates.
-std::vector<bool> changes_along(std::size_t axis, const TensorMesh& mesh,
-                                std::span<const std::vector<double>* const> rock) {
-  const std::size_t cells[3] = {mesh.n_east(), mesh.n_north(), mesh.n_up()};
-  const std::size_t step[3] = {1, cells[0], cells[0] * cells[1]};
-  std::vector<bool> changes(cells[axis] + 1, false);
-  for (const auto* values : rock) {
-    if (values->empty()) continue;
-    for (std::size_t cell = 0; cell < values->size(); ++cell) {
-      const std::size_t n = cell / step[axis] % cells[axis];
-      if (n > 0 && !changes[n] && differ((*values)[cell], (*values)[cell - step[axis]])) changes[n] = true;
-    }
-  }
-  return changes;
-}
-
 /// Of three or more faces with changes in a row, keeps every second one, beginning with the first.
 void thin_out(std::vector<bool>& changes) {
   for (std::size_t n = 0; n < changes.size();) {
@@ -183,6 +166,21 @@ std::vector<double> finer(const std::vector<double>& faces, const std::vector<bo
 }
 
 }  // namespace
+
+std::vector<bool> changes_along(std::size_t axis, const TensorMesh& mesh,
+                                std::span<const std::vector<double>* const> rock) {
+  const std::size_t cells[3] = {mesh.n_east(), mesh.n_north(), mesh.n_up()};
+  const std::size_t step[3] = {1, cells[0], cells[0] * cells[1]};
+  std::vector<bool> changes(cells[axis] + 1, false);
+  for (const auto* values : rock) {
+    if (values->empty()) continue;
+    for (std::size_t cell = 0; cell < values->size(); ++cell) {
+      const std::size_t n = cell / step[axis] % cells[axis];
+      if (n > 0 && !changes[n] && differ((*values)[cell], (*values)[cell - step[axis]])) changes[n] = true;
+    }
+  }
+  return changes;
+}
 
 CompanionWish CompanionWish::with_its_walls() const {
   auto wish = *this;

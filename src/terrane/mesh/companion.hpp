@@ -40,6 +40,11 @@ struct CompanionWish {
   CompanionWish with_its_walls() const;
 };
 
+/// For each face of an axis (0: easting, 1: northing, 2: up), whether a property differs between any two
+/// cells that it separates.  rock: arrays of properties of the cells; empty ones are skipped
+std::vector<bool> changes_along(std::size_t axis, const TensorMesh& mesh,
+                                std::span<const std::vector<double>* const> rock);
+
 /// The faces that a finer mesh keeps, of those across which properties change: all, so that the values of
 /// cells can be copied (values_on); or every second one of three or more in a row: then mean properties
 /// must be computed again.

@@ -64,8 +64,8 @@ struct Accuracy {
 /// specifies itself.
 Accuracy errors_counted(const Config& table, bool states_some, bool plans_mesh);
 
-/// For wave simulations, which do not estimate mesh errors: throws InputError if the table [simulation] asks
-/// for them. next: advice on how the user can estimate the error
+/// For jobs of waves that do not estimate mesh errors, such as migrations: throws InputError if the table
+/// [simulation] asks for them. next: advice on how the user can estimate the error
 void refuse_errors_of_waves(const Config& table, const std::string& next);
 
 /// Data whose errors are estimated together: numbers of one kind; each belongs to one source.

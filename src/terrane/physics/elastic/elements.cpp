@@ -12,6 +12,7 @@
 #include "terrane/io/csv.hpp"
 #include "terrane/job/blame.hpp"
 #include "terrane/job/earth.hpp"
+#include "terrane/job/earth_on.hpp"
 #include "terrane/job/tables.hpp"
 #include "terrane/parallel/threads/search.hpp"
 #include "terrane/physics/elastic/element/basis.hpp"
@@ -552,9 +553,54 @@ Mesh build_from_file(const Config& elements, const Config& simulation, const std
   return mesh;
 }
 
+/// One element for each cell, in columns that end at out.surface, if there is one.  cuts_ground: rock is that
+/// at the height of an element; else it is stretched with its column
+void put_bricks(const TensorMesh& cells, const Sampled& model, const Config& simulation, bool cuts_ground,
+                const MemoryBudget& memory, Elements& out) {
+  std::vector<std::uint32_t> medium(cells.size());
+  const double bottom = cells.up().front(), top = cells.up().back();
+  const auto give = [&](std::size_t n) {
+    const auto box = cells.prism(n);
+    const double east = (box.west + box.east) / 2, north = (box.south + box.north) / 2;
+    double up = (box.bottom + box.top) / 2;
+    if (out.surface && cuts_ground)  // height of the element after stretching
+      up = bottom + (up - bottom) * (out.surface(east, north) - bottom) / (top - bottom);
+    medium[n] = model.at({east, north, up});
+  };
+  for_each_stretch(cells.size(), 0, [&](std::size_t first, std::size_t last) {
+    for (auto n = first; n < last; ++n) give(n);
+  });
+  out.mesh = bricks(cells, model.media(), std::move(medium), read_sides(simulation), out.surface);
+  // In columns that are stretched to a surface, media are stretched with their cells.
+  const MediumAt of_cells = [&](Vector x, Vector middle) {
+    for (auto* const place : {&x, &middle})
+      if (out.surface && !cuts_ground)
+        (*place)[2] = bottom + ((*place)[2] - bottom) * (top - bottom) /
+                                   (out.surface((*place)[0], (*place)[1]) - bottom);
+    return model.between(x, middle);
+  };
+  AtPoints points(simulation);
+  for (std::size_t n = 0; n < out.mesh.size(); ++n) points.take(n, &of_cells);
+  points.give(out.mesh, memory, out.notes);
+}
+
 }  // namespace
 
 std::span<const Section> element_sections() { return element_tables; }
+
+Elements elements_on(const OtherCells& other, const TensorMesh& of, const Mesh& mesh, const Config& job,
+                     const Config& simulation, const MemoryBudget& memory, const EarthRequest& request) {
+  Elements out;
+  if (const auto earth = described_earth_on(other.within, job, memory, request)) {
+    const Sampled model(other.within, media_of(*earth, job.table("model").where()));
+    put_bricks(other.cells, model, simulation, request.cuts_ground, memory, out);
+  } else {
+    const auto end = mesh.medium.begin() + static_cast<std::ptrdiff_t>(of.size());
+    const Sampled model(of, {mesh.media, {mesh.medium.begin(), end}});
+    put_bricks(other.cells, model, simulation, request.cuts_ground, memory, out);
+  }
+  return out;
+}
 
 Elements build_elements(const Config& job, const Config& simulation,
                         const std::optional<Projection>& projection, const MemoryBudget& memory,
@@ -576,31 +622,7 @@ Elements build_elements(const Config& job, const Config& simulation,
     out.warnings = std::move(earth.warnings);
   }
   if (!own) {
-    std::vector<std::uint32_t> medium(cells.size());
-    const double bottom = cells.up().front(), top = cells.up().back();
-    const auto give = [&](std::size_t n) {
-      const auto box = cells.prism(n);
-      const double east = (box.west + box.east) / 2, north = (box.south + box.north) / 2;
-      double up = (box.bottom + box.top) / 2;
-      if (out.surface && request.cuts_ground)  // height of the element after stretching
-        up = bottom + (up - bottom) * (out.surface(east, north) - bottom) / (top - bottom);
-      medium[n] = model->at({east, north, up});
-    };
-    for_each_stretch(cells.size(), 0, [&](std::size_t first, std::size_t last) {
-      for (auto n = first; n < last; ++n) give(n);
-    });
-    out.mesh = bricks(cells, model->media(), std::move(medium), read_sides(simulation), out.surface);
-    // In columns that are stretched to a surface, media are stretched with their cells.
-    const MediumAt of_cells = [&](Vector x, Vector middle) {
-      for (auto* const place : {&x, &middle})
-        if (out.surface && !request.cuts_ground)
-          (*place)[2] = bottom + ((*place)[2] - bottom) * (top - bottom) /
-                                     (out.surface((*place)[0], (*place)[1]) - bottom);
-      return model->between(x, middle);
-    };
-    AtPoints points(simulation);
-    for (std::size_t n = 0; n < out.mesh.size(); ++n) points.take(n, &of_cells);
-    points.give(out.mesh, memory, out.notes);
+    put_bricks(cells, *model, simulation, request.cuts_ground, memory, out);
     out.cells = std::move(cells);
     return out;
   }

@@ -33,4 +33,15 @@ Elements build_elements(const Config& job, const Config& simulation,
                         const std::optional<Projection>& projection, const MemoryBudget& memory,
                         const EarthRequest& request = {});
 
+/// The elements of a job without [elements], on other cells than those of its mesh.  cells: the new cells;
+/// within: as many cells, whose outer faces are those of the job's mesh; the rock of cells[n] is that of
+/// within[n], averaged from the bodies of the job. If a file gives the properties of the job's cells, it is
+/// that of the cell at the middle.  of: the job's own cells and their media. Throws what build_elements()
+/// throws.
+struct OtherCells {
+  TensorMesh cells, within;
+};
+Elements elements_on(const OtherCells& other, const TensorMesh& of, const Mesh& mesh, const Config& job,
+                     const Config& simulation, const MemoryBudget& memory, const EarthRequest& request);
+
 }  // namespace terrane::elastic

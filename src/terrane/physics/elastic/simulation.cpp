@@ -28,7 +28,6 @@
 #include "terrane/physics/elastic/specfem/par_file.hpp"
 #include "terrane/physics/elastic/specfem/specfem.hpp"
 #include "terrane/simulation/describe.hpp"
-#include "terrane/simulation/stated_errors.hpp"
 #include "terrane/simulation/wavelet_cut.hpp"
 
 namespace terrane::elastic {
@@ -36,7 +35,7 @@ namespace terrane::elastic {
 namespace {
 
 std::span<const Key> simulation_keys() {
-  return keys_of<Problem>(
+  return keys_of<Problem, AccuracyOfTraces>(
       {{"physics", "text", "", "What is computed.", "\"elastic\""},
        {"par_file", "path", "none",
         "Par_file of SPECFEM3D. It sets keys that the job leaves out: end, step, absorbing, boundary, "
@@ -576,6 +575,8 @@ std::vector<std::string> notes_of_sides(const Mesh& mesh) {
 
 }  // namespace
 
+std::string quantity_name(Quantity quantity) { return text_of(quantity).name; }
+
 std::span<const Section> sections() {
   static const std::array all{
       Section{"source", "", "The source of the waves; [[source]] once for each of several.", source_keys()},
@@ -620,10 +621,15 @@ Simulation::Simulation(Problem problem, TensorMesh cells, Quantity quantity, Job
 namespace {
 
 /// The request for the job's earth model, for its elements.  of_files: the projection of longitudes and
-/// latitudes in files, if any
+/// latitudes in files, if any; interfaces: receives those of the earth
 EarthRequest request_for(const Config& job, const Config& table, const Defaults& defaults,
-                         const Survey& survey, const std::optional<Projection>& of_files) {
+                         const Survey& survey, const std::optional<Projection>& of_files,
+                         Interfaces& interfaces) {
   EarthRequest request;
+  request.look = [&interfaces](const Description& earth, const TensorMesh&) {
+    interfaces = interfaces_of(earth);
+    return std::vector<std::string>();
+  };
   request.reads = {"velocity_p", "velocity_s", "density", "quality_p", "quality_s", "quality_kappa",
                    "quality_mu", "epsilon",    "delta",   "gamma",     "tilt",      "tilt_azimuth"};
   request.cuts_ground = job.has("model") && job.table("model").has("topography");
@@ -717,11 +723,6 @@ Quantity recorded_quantity(const Config& table) {
                               : Quantity::displacement;
 }
 
-constexpr const char* to_see_the_error =
-    "Leave the key out. To see the error, run again with simulation.degree one lower: where "
-    "sides are boundary = \"pml\" and faces lie at interfaces, seismograms differ by about "
-    "six times the error; with other sides move these outwards and take smaller elements.";
-
 /// Bytes per element of a rank's part. part: of the Part on the host; placing: in addition, while the Part is
 /// made; field_of_host, field_of_device: of the Field on the host or on a device.  number: bytes per number;
 /// ordered: whether sums need an order
@@ -760,14 +761,14 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   const Defaults defaults(job,
                           job.table("simulation").describe({simulation_keys(), Runtime::section().keys}));
   const auto table = job.table("simulation").describe({defaults.keys(), Runtime::section().keys});
-  refuse_errors_of_waves(table, to_see_the_error);
   table.text("physics");
   auto stations = stations_of(job, table, defaults, memory);
   std::vector<std::string> notes;
   const auto of_files = projection_of_files(stations.projection, defaults.par(), notes);
   const bool heights = defaults.rules().heights;
-  auto elements = build_elements(job, table, stations.projection, memory,
-                                 request_for(job, table, defaults, stations.survey, of_files));
+  Interfaces interfaces;
+  const auto request = request_for(job, table, defaults, stations.survey, of_files, interfaces);
+  auto elements = build_elements(job, table, stations.projection, memory, request);
   Problem p;
   read_fields(table, p);
   const auto quantity = recorded_quantity(table);
@@ -810,6 +811,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
       for (const auto& x : made->problem_.receivers) made->frames_.push_back(elements.sphere->frame(x));
     made->notes_ = std::move(elements.notes);
     made->warnings_.insert(made->warnings_.end(), elements.warnings.begin(), elements.warnings.end());
+    made->prepare_errors(interfaces, static_cast<bool>(elements.surface), job, table, memory, request);
     return made;
   } catch (const InputError& error) {
     throw_where_it_is_said(error, job, table, defaults.par());
@@ -818,45 +820,53 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
 
 /// Memory of the elements and points of all ranks' parts. In addition every rank has the whole mesh, and a
 /// list of the rank of each element.
-Simulation::Bytes Simulation::memory_needed(const Runtime& runtime) const {
-  const auto each = static_cast<double>(problem_.points_of_element()),
-             elements = static_cast<double>(problem_.mesh.size()),
+Simulation::Bytes Simulation::memory_of(const Problem& p, const Picture& shown, const Runtime& runtime) {
+  const auto each = static_cast<double>(p.points_of_element()), elements = static_cast<double>(p.mesh.size()),
              ranks = static_cast<double>(runtime.comm ? runtime.comm->size() : 1);
   const bool on_device = resolve(runtime.device).has_own_memory();
-  const double number = problem_.precision == Precision::single_precision ? 4 : 8;
+  const double number = p.precision == Precision::single_precision ? 4 : 8;
   // Average number of points per element, as elements share points.
-  const double own = std::pow(problem_.degree, 3);
-  const BytesOfElement of(problem_.degree, number, problem_.sums == Sums::fixed || !on_device);
+  const double own = std::pow(p.degree, 3);
+  const BytesOfElement of(p.degree, number, p.sums == Sums::fixed || !on_device);
   const double mesh = bytes_of_mesh * ranks, parting = ranks > 1 ? 170 * ranks : 0;
   const double run = on_device ? of.field_of_device : of.field_of_host;
   const double set_up = mesh + std::max(of.part + of.placing, parting);
-  const auto varying = static_cast<double>(problem_.mesh.varying());
+  const auto varying = static_cast<double>(p.mesh.varying());
   const double memory =
       varying * each * 2 * number +  // λ and μ at points
-      static_cast<double>(memory_begins(problem_).back()) * number +
-      static_cast<double>(problem_.mesh.curves.size()) * (10 * each * number + sizeof(Vector) * 27);
+      static_cast<double>(memory_begins(p).back()) * number +
+      static_cast<double>(p.mesh.curves.size()) * (10 * each * number + sizeof(Vector) * 27);
   // Elements of perfectly matched layers also store filters of each axis, and damping at their points.
-  const auto fading = static_cast<double>(std::count_if(
-      problem_.mesh.fading.begin(), problem_.mesh.fading.end(), [](auto axes) { return axes; }));
-  const double bytes_of_fading_medium =
-      medium_numbers(Rheology::matched, problem_.degree + 1) * number + 100 * own;
+  const auto fading = static_cast<double>(
+      std::count_if(p.mesh.fading.begin(), p.mesh.fading.end(), [](auto axes) { return axes; }));
+  const double bytes_of_fading_medium = medium_numbers(Rheology::matched, p.degree + 1) * number + 100 * own;
   // Snapshots: positions of their points and cells, twice, because a data set has a copy; one snapshot while
   // it is gathered from all ranks; and, unless a file stores them (Pictures), all of them twice.
   const bool on_disk = !runtime.checkpoint.file.empty();
-  const double pushed = std::min(static_cast<double>(problem_.sources.size()) * each, elements * own);
-  const auto taken = static_cast<double>(problem_.pictures());
-  const double pictures = static_cast<double>(shown_.size()) * (108 + (on_disk ? 36 : 24 * taken)) +
-                          8 * static_cast<double>(shown_.cells.size());
+  const double pushed = std::min(static_cast<double>(p.sources.size()) * each, elements * own);
+  const auto taken = static_cast<double>(p.pictures());
+  const double pictures = static_cast<double>(shown.size()) * (108 + (on_disk ? 36 : 24 * taken)) +
+                          8 * static_cast<double>(shown.cells.size());
   const double fields = elements * run + fading * bytes_of_fading_medium + memory +
                         pushed * rows_at_once * 3 * number;  // changes by sources at points, for the steps
                                                              // that are loaded together
   const double host =
-      elements * set_up + static_cast<double>(problem_.mesh.media.size() * sizeof(Medium)) * ranks +
-      pictures + varying * each * sizeof(PointRock) * ranks +
-      8.0 * static_cast<double>(problem_.steps_taken() *
-                                (6 * problem_.receivers.size() + 2 * problem_.sources.size())) +
-      static_cast<double>(problem_.sources.size()) * each * (64 + 3 * number);  // PointSource of each point
+      elements * set_up + static_cast<double>(p.mesh.media.size() * sizeof(Medium)) * ranks + pictures +
+      varying * each * sizeof(PointRock) * ranks +
+      8.0 * static_cast<double>(p.steps_taken() * (6 * p.receivers.size() + 2 * p.sources.size())) +
+      static_cast<double>(p.sources.size()) * each * (64 + 3 * number);  // PointSource of each point
   return on_device ? Bytes{host, fields} : Bytes{host + fields, 0};
+}
+
+Simulation::Bytes Simulation::memory_needed(const Runtime& runtime) const {
+  auto bytes = memory_of(problem_, shown_, runtime);
+  const auto& other = companion_.problem;
+  if (!other) return bytes;
+  const auto its = memory_of(*other, {}, runtime);
+  const auto mesh = [](const Problem& p) { return bytes_of_mesh * static_cast<double>(p.mesh.size()); };
+  const double traces = 8.0 * static_cast<double>(problem_.steps() * 3 * problem_.receivers.size());
+  return {std::max(bytes.host + mesh(*other), its.host + mesh(problem_) + traces),
+          std::max(bytes.device, its.device)};
 }
 
 MemoryBudget Simulation::choose(const Runtime& runtime) const { return memory_budget(runtime); }
@@ -894,6 +904,7 @@ void Simulation::describe(RunFacts& facts, const MemoryBudget&, const Runtime& r
     facts.add("snapshots", std::uint64_t{p.pictures()}, "", "snapshots",
               fmt::format("{} of {} points, {:.3g} GB in a file", p.pictures(), grouped(shown_.size()),
                           12e-9 * static_cast<double>(shown_.size() * p.pictures())));
+  describe_errors(facts);
 }
 
 void Simulation::foresee(Plan& plan, const MemoryBudget& memory, const Runtime& runtime) const {
@@ -907,9 +918,12 @@ void Simulation::foresee(Plan& plan, const MemoryBudget& memory, const Runtime& 
   const auto matched = std::count_if(fading.begin(), fading.end(), [](auto axes) { return axes != 0; });
   const double dearer = 1 + 2 * static_cast<double>(matched) / static_cast<double>(problem_.mesh.size());
   plan.seconds = dearer * plan.work * std::pow((problem_.degree + 1) / 5.0, 4) / rate;
+  if (const auto& other = companion_.problem)
+    plan.seconds *= 1 + static_cast<double>(other->mesh.size() * other->steps_taken()) / plan.work;
 }
 
 Dataset Simulation::compute(Result& result, const MemoryBudget&, const Runtime& runtime) {
+  const auto begin = std::chrono::steady_clock::now();
   auto done = march(problem_, runtime);
   auto traces = seismograms(problem_, done, quantity_, runtime.threads);
   turn(traces, frames_, problem_.steps());
@@ -921,7 +935,13 @@ Dataset Simulation::compute(Result& result, const MemoryBudget&, const Runtime& 
   report.add("largest", largest, unit, "largest", fmt::format("{:.4g} {} at any receiver", largest, unit));
   report.notes.insert(report.notes.end(), done.notes.begin(), done.notes.end());
   report.warnings.insert(report.warnings.end(), done.warnings.begin(), done.warnings.end());
+  std::vector<double> errors;
+  if (accuracy_.states_errors()) {
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    errors = state_errors(traces, seconds, runtime, result);
+  }
   auto data = dataset(std::move(traces), done.pictures);
+  if (accuracy_.states_errors()) data.find(quantity_name(quantity_) + "_error")->values = std::move(errors);
   if (done.pictures.on_disk())
     result.entries.push_back(
         {data.variables.back().name,
@@ -973,6 +993,16 @@ Dataset Simulation::dataset(std::vector<double> traces, const Pictures& pictures
                               across,
                               {}});
   if (quantity_ == Quantity::velocity) add_shaking(data);
+  if (accuracy_.states_errors()) {
+    std::vector<std::string> of_trace{"receiver"};
+    if (!pressure) of_trace.emplace_back("component");
+    data.variables.push_back({fmt::format("{}_error", name),
+                              unit,
+                              "rms error of the trace",
+                              std::move(of_trace),
+                              std::vector<double>(),
+                              {}});
+  }
   if (problem_.pictures() > 0) add_pictures(data, pictures);
   return data;
 }
