@@ -50,6 +50,26 @@ TEST(Companions, CoarsenModelsOfCellsToTheirMeans) {
   EXPECT_NEAR(after / before, 1, 1e-14);
 }
 
+// More cells than one thread takes at a time; rock changes at the last cell alone.
+TEST(Companions, OfManyCellsHaveTheirMeansAndTheFacesAtTheLast) {
+  const TensorMesh mesh(even(64), even(64), even(64));
+  std::vector<double> rock(mesh.size(), 1.0), values;
+  rock.back() = 2;
+  double before = 0, after = 0;
+  for (std::size_t cell = 0; cell < mesh.size(); ++cell) before += values.emplace_back(cell % 7);
+  const std::vector<double>* const all[] = {&rock};
+  const Companion made(mesh, all, none_moves);
+  for (const auto* faces : {&made.mesh().easting(), &made.mesh().northing(), &made.mesh().up()})
+    EXPECT_TRUE(has(*faces, 63));
+  const auto mean = made.mean(values);
+  for (std::size_t cell = 0; cell < mean.size(); ++cell) {
+    const auto box = made.mesh().prism(cell);
+    after += mean[cell] * (box.east - box.west) * (box.north - box.south) * (box.top - box.bottom);
+  }
+  EXPECT_NEAR(after / before, 1, 1e-12);
+  EXPECT_EQ(mean.back(), values.back());
+}
+
 TEST(Companions, KeepFacesAtElectrodesThatAreTwoCellsApartAndMoveWallsTwiceAsFar) {
   const TensorMesh mesh(even(12), even(12), even(12));
   CompanionWish wish;

@@ -7,12 +7,17 @@
 #include <limits>
 #include <map>
 
+#include "support/heap.hpp"
 #include "terrane/base/constants.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/model/bodies.hpp"
+#include "terrane/model/model_bytes.hpp"
 
 namespace terrane {
 namespace {
+
+using testing::ElementsAre;
+using testing::IsNan;
 
 /// A model of densities, as most tests here have it.
 struct Densities {
@@ -23,7 +28,9 @@ struct Densities {
 
 Densities densities(const EarthModel& model) {
   const auto& cells = std::get<MeshCells>(model.geometry);
-  return {cells.mesh, cells.cell, model.property("density")};
+  Densities all{cells.mesh, {}, model.property("density")};
+  for (std::size_t n = 0; n < cells.cell.size(); ++n) all.cell.push_back(cells.cell[n]);
+  return all;
 }
 
 std::vector<PropertyValue> rho(double density) { return {{"density", density}}; }
@@ -234,6 +241,37 @@ TEST(Bodies, TheLastOnePaintedRulesUnlessDensitiesAdd) {
   };
   expect_same(painted(mesh, bodies), replaced);
   expect_same(painted(mesh, bodies, OverlapRule::add), added);
+}
+
+TEST(Bodies, OfSeveralPropertiesStoreTheCellsOfAny) {
+  const TensorMesh mesh({0, 1, 2, 3, 4, 5, 6, 7}, {0, 1}, {0, 1});
+  const auto model = paint(mesh, std::vector<Body>{{Box{1, 3, 0, 1, 0, 1}, {{"density", 2}}, ""},
+                                                   {Box{5, 6, 0, 1, 0, 1}, {{"density", 3}}, ""},
+                                                   {Box{2, 4, 0, 1, 0, 1}, {{"velocity_p", 4}}, ""}});
+  EXPECT_EQ(densities(model).cell, (std::vector<std::uint64_t>{1, 2, 3, 5}));
+  EXPECT_THAT(model.property("density"), ElementsAre(2, 2, 0, 3));
+  EXPECT_THAT(model.dense("density"), ElementsAre(0, 2, 2, 0, 0, 3, 0));
+  EXPECT_THAT(model.property("velocity_p"), ElementsAre(IsNan(), 4, 4, IsNan()));
+}
+
+TEST(Bodies, ThatFillTheMeshTakeTheMemoryOfTheirValuesAlone) {
+  const auto mesh = TensorMesh::regular({0, 1600, 0, 1600, -1000, 0}, {160, 160, 100});
+  const std::vector<Body> bodies{{Layer{-2000.0, 0.0}, {{"density", 2000}, {"velocity_p", 3000}}, ""},
+                                 {Layer{-2000.0, -500.0}, {{"density", 2500}}, ""},
+                                 {Box{0, 900, 0, 700, -400, 0}, {{"velocity_p", 2000}}, ""}};
+  EarthModel model;
+  const double values = 8.0 * 2 * static_cast<double>(mesh.size()),
+               held = test::most_bytes([&] { model = paint(mesh, bodies); });
+  const auto& cells = std::get<MeshCells>(model.geometry).cell;
+  EXPECT_EQ(cells.size(), mesh.size());
+  EXPECT_EQ(cells[mesh.size() - 1], mesh.size() - 1);
+  EXPECT_EQ(model.property("density")[mesh.index(0, 0, 49)], 2500);
+  EXPECT_EQ(model.property("density")[mesh.index(0, 0, 50)], 2000);
+  EXPECT_EQ(model.property("velocity_p")[mesh.index(89, 69, 60)], 2000);
+  EXPECT_EQ(model.property("velocity_p")[mesh.index(89, 70, 60)], 3000);
+  if (held <= 0) GTEST_SKIP() << "this build has another heap";
+  EXPECT_LT(held, 1.1 * values);
+  EXPECT_EQ(bytes_of(model), values);
 }
 
 TEST(Bodies, OneThatHoldsNoCellCentreIsReported) {

@@ -76,6 +76,18 @@ TEST(EarthModel, WhoseConductivityAndResistivityContradictIsRefusedWithTheCell) 
                     HasSubstr("keep one of the two")));
 }
 
+// More cells than one thread takes at a time.
+TEST(EarthModel, FillOfManyCellsPassesOverThoseThatStateTheQuantityOtherwise) {
+  const auto mesh = TensorMesh::regular({0, 100, 0, 100, -20, 0}, {100, 100, 20});
+  std::vector<double> resistivity(mesh.size(), nan);
+  for (std::size_t n = 0; n < mesh.size(); n += 3) resistivity[n] = 50;
+  auto model = from_dense(mesh, {{"resistivity", resistivity}});
+  fill(model, {{"conductivity", 0.1}});
+  const auto& conductivity = model.property("conductivity");
+  ASSERT_EQ(conductivity.size(), mesh.size());
+  for (std::size_t n = 0; n < mesh.size(); ++n) ASSERT_EQ(std::isnan(conductivity[n]), n % 3 == 0) << n;
+}
+
 TEST(EarthModel, FillGivesEveryCellTheBackgroundThatHasNoValue) {
   const TensorMesh mesh({0, 1, 2, 3}, {0, 1}, {-1, 0});
   auto model = from_dense(mesh, {{"density", {0, 5, 0}}, {"conductivity", {nan, nan, 2}}});
@@ -87,10 +99,27 @@ TEST(EarthModel, FillGivesEveryCellTheBackgroundThatHasNoValue) {
   EXPECT_THAT(message([&] { fill(model, {{"velocity_p", -1}}); }), HasSubstr("0 m/s or more"));
 }
 
+TEST(EarthModel, OfAWholeMeshTakesTheListsThatItIsGivenAndNoNumbersOfCells) {
+  std::vector<Property> properties{{"density", {4, 0, 5}}, {"conductivity", {nan, 1, nan}}};
+  const auto* const given = properties[0].values.data();
+  auto model = from_dense(TensorMesh({0, 1, 2, 3}, {0, 1}, {-1, 0}), std::move(properties));
+  const auto& cells = std::get<MeshCells>(model.geometry).cell;
+  EXPECT_EQ(model.property("density").data(), given);
+  EXPECT_EQ(cells.size(), 3U);
+  EXPECT_EQ(cells[2], 2U);
+  EXPECT_EQ(cells.place_of(1), 1U);
+  EXPECT_EQ(cells.bytes(), 0);
+  EXPECT_EQ(CellNumbers({0, 1, 2}).bytes(), 0);
+}
+
 TEST(EarthModel, HoldsTheCellsInWhichSomethingIsSet) {
   const TensorMesh mesh({0, 1, 2, 3}, {0, 1}, {-1, 0});
   const auto model = from_dense(mesh, {{"density", {0, 5, 0}}, {"conductivity", {nan, nan, 2}}});
-  EXPECT_THAT(std::get<MeshCells>(model.geometry).cell, ElementsAre(1, 2));
+  const auto& cells = std::get<MeshCells>(model.geometry).cell;
+  EXPECT_THAT((std::vector<std::size_t>{cells[0], cells[1]}), ElementsAre(1, 2));
+  EXPECT_EQ(cells.size(), 2U);
+  EXPECT_EQ(cells.bytes(), 16);
+  EXPECT_EQ(cells.place_of(2), 1U);
   EXPECT_THAT(model.property("density"), ElementsAre(5, 0));
   EXPECT_THAT(model.dense("density"), ElementsAre(0, 5, 0));
   EXPECT_THAT(model.dense("conductivity"), ElementsAre(testing::IsNan(), testing::IsNan(), 2));

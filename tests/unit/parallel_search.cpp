@@ -20,7 +20,7 @@ TEST(Search, FindsWhatALoopFindsOnAnyThreads) {
         std::vector<double> values(count);
         for (auto& value : values) value = std::uniform_real_distribution<>(0, 1)(random);
         const auto is_so = [&](std::size_t n) { return values[n] < share; };
-        std::vector<std::size_t> all;
+        UnsetList<std::size_t> all;
         double largest = -INFINITY;
         for (std::size_t n = 0; n < count; ++n) {
           if (is_so(n)) all.push_back(n);

@@ -9,6 +9,7 @@
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
 #include "terrane/io/scattered.hpp"
+#include "terrane/parallel/threads/search.hpp"
 
 namespace terrane::io {
 
@@ -274,25 +275,27 @@ void to_si(Column& column) {
   if (kind == nullptr || column.unit.empty()) return;
   const double factor = si_factor(kind->quantity, column.unit);
   if (factor != 1)
-    for (auto& value : column.values) value *= factor;
+    for_each_stretch(column.values.size(), 0, [&](std::size_t first, std::size_t last) {
+      for (std::size_t n = first; n < last; ++n) column.values[n] *= factor;
+    });
   column.unit = si_unit(kind->quantity);
 }
 
-EarthModel to_earth_model(const MeshData& data, std::string_view property, std::string_view field) {
+EarthModel to_earth_model(MeshData data, std::string_view property, std::string_view field) {
   if (!field.empty() && data.find(field) == nullptr)
     fail_missing("model", "cell property", field, data.cells);
   std::vector<Property> properties;
-  for (const auto& column : data.cells) {
+  for (auto& column : data.cells) {
     const bool is_field = column.name == field;
     if (!is_field && (find_property(column.name) == nullptr || (!field.empty() && column.name == property)))
       continue;
     Column taken{std::string(is_field ? property : std::string_view(column.name)), column.unit, "",
-                 column.values};
+                 std::move(column.values)};
     to_si(taken);
     properties.push_back({std::move(taken.name), std::move(taken.values)});
   }
   if (properties.empty()) fail_missing("model", "cell property", property, data.cells);
-  return from_dense(data.mesh, properties);
+  return from_dense(std::move(data.mesh), std::move(properties));
 }
 
 EarthModel to_earth_model(PrismData data) { return {std::move(data.prisms), std::move(data.properties)}; }

@@ -135,8 +135,7 @@ void to_si(Column& column);
 
 /// The model with all columns whose names are known properties; column `field`, if given, is used as
 /// `property`. Throws InputError if there is none of these or a value is not allowed.
-EarthModel to_earth_model(const MeshData& data, std::string_view property = "density",
-                          std::string_view field = {});
+EarthModel to_earth_model(MeshData data, std::string_view property = "density", std::string_view field = {});
 EarthModel to_earth_model(PrismData data);
 /// MeshData or PrismData with all properties of the model.
 Content to_content(const EarthModel& model, Attributes attributes = {});

@@ -28,6 +28,7 @@
 #include "terrane/model/in_other_words.hpp"
 #include "terrane/model/maps.hpp"
 #include "terrane/model/terrain.hpp"
+#include "terrane/parallel/threads/filled.hpp"
 #include "terrane/parallel/threads/search.hpp"
 
 namespace terrane {
@@ -255,7 +256,7 @@ EarthModel transferred(const Config& table, const TensorMesh& mesh, const Descri
     const auto columns = static_cast<double>(earth.properties().size() +
                                              (request.along_axes || request.along_axes_of_layers ? 3 : 0));
     memory.require(table.where(), fmt::format("averages of {} cells", mesh.size()),
-                   static_cast<double>(mesh.size()) * 8 * (2 * columns + 1));
+                   static_cast<double>(mesh.size()) * 8 * (columns + 2));
     AverageOptions options;
     options.along_axes = request.along_axes || request.along_axes_of_layers;
     options.of_layers_alone = !request.along_axes;
@@ -323,10 +324,14 @@ std::vector<double> columns_of_traces(const Config& table, const std::string& pa
         fmt::format("\"{}\" has {} traces of {} samples, the mesh {} × {} columns of {} cells", path,
                     traces.traces(), traces.samples, mesh.n_east(), mesh.n_north(), cells),
         "A trace is a column of the model, from the top; columns run easting first, then northing.");
-  std::vector<double> values(columns * cells);
-  for (std::size_t n = 0; n < columns; ++n)
+  auto values = filled(columns * cells, 0.0);
+  constexpr std::size_t at_once = 64;  // columns, so that threads write whole lines of the cache
+  const auto take = [&](std::size_t first, std::size_t last) {
     for (std::size_t k = 0; k < cells; ++k)
-      values[(cells - 1 - k) * columns + n] = static_cast<double>(traces.values[n * cells + k]);
+      for (std::size_t n = first; n < last; ++n)
+        values[(cells - 1 - k) * columns + n] = static_cast<double>(traces.values[n * cells + k]);
+  };
+  for_each_stretch(columns, 0, take, at_once);
   return values;
 }
 
@@ -365,11 +370,14 @@ std::vector<double> values_of_cells(const Config& table, io::Content& content, c
     throw table.wrong("file", fmt::format("\"{}\" holds no cells", path.filename().string()),
                       "`terrane info FILE` tells what a file holds.");
   }
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!std::isfinite(values[i]) && !(std::isnan(values[i]) && std::isnan(kind.absent)))
-      throw table.wrong("file", fmt::format("the {} of cell {} is {}", kind.name, i, values[i]));
-    values[i] *= factor;
-  }
+  const auto wrong = first_where(values.size(), 0, [&](std::size_t i) {
+    return !std::isfinite(values[i]) && !(std::isnan(values[i]) && std::isnan(kind.absent));
+  });
+  if (wrong < values.size())
+    throw table.wrong("file", fmt::format("the {} of cell {} is {}", kind.name, wrong, values[wrong]));
+  for_each_stretch(values.size(), 0, [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) values[i] *= factor;
+  });
   return values;
 }
 
@@ -412,11 +420,12 @@ EarthModel from_file(const Config& table, TensorMesh mesh, const MemoryBudget& m
         data->mesh.n_north() != mesh.n_north())
       throw wrong_size(table, mesh, data->mesh.size());
     data->mesh = std::move(mesh);
-    return io::to_earth_model(*data, property.value_or("density"), field);
+    return io::to_earth_model(std::move(*data), property.value_or("density"), field);
   }
   const auto& kind = property_kind(property.value_or("density"));
-  auto values = values_of_cells(table, content, mesh, kind, field);
-  return from_dense(std::move(mesh), {{std::string(kind.name), std::move(values)}});
+  std::vector<Property> properties(1, {std::string(kind.name), {}});
+  properties.front().values = values_of_cells(table, content, mesh, kind, field);
+  return from_dense(std::move(mesh), std::move(properties));
 }
 
 void warn_of_overlaps(const PrismSet& prisms, Earth& earth) {
@@ -519,8 +528,10 @@ void take_contrasts(Earth& earth, double reference, const std::vector<bool>& abo
   if (reference == 0) return;
   for (auto& property : earth.model.properties)
     if (property.name == "density")
-      for (std::size_t n = 0; n < property.values.size(); ++n)
-        if (property.values[n] != 0 && (above.empty() || !above[n])) property.values[n] -= reference;
+      for_each_stretch(property.values.size(), 0, [&](std::size_t first, std::size_t last) {
+        for (std::size_t n = first; n < last; ++n)
+          if (property.values[n] != 0 && (above.empty() || !above[n])) property.values[n] -= reference;
+      });
 }
 
 }  // namespace
@@ -550,7 +561,7 @@ EarthModel cells_of_file(const Config& table, const MemoryBudget& memory) {
         "file", fmt::format("\"{}\" has no mesh that averages could be taken of", table.text("file")),
         "Take a file of a mesh with properties (.nc, .h5, .rsf), or transfer = \"centre\" on its mesh.");
   require_widths(table, *data);
-  auto model = io::to_earth_model(*data, property_of(table).value_or("density"),
+  auto model = io::to_earth_model(std::move(*data), property_of(table).value_or("density"),
                                   table.optional_text("field").value_or(""));
   fill(model, background_of(table));
   return model;
@@ -1001,7 +1012,7 @@ TensorMesh mesh_of_file(const Config& mesh, const MemoryBudget& memory, CellsOfF
 
 /// Sets the properties of the cells from the model's file; without one and without bodies, from the mesh's
 /// file if it has any; else from the description.
-void put_properties(Earth& earth, const Config& model, TensorMesh cells, const CellsOfFile& file,
+void put_properties(Earth& earth, const Config& model, TensorMesh cells, CellsOfFile file,
                     const Description& description, const EarthRequest& request, const MemoryBudget& memory) {
   if (model.has("file")) {
     if (model.has("body"))
@@ -1017,7 +1028,7 @@ void put_properties(Earth& earth, const Config& model, TensorMesh cells, const C
       if (const auto text = io::written_for_none(column);
           !text.empty() && used_as_properties(model)(column.name))
         throw InputError(file.where, text, "Write what the value is there, or NaN where there may be none.");
-    earth.model = io::to_earth_model(*file.data, property_of(model).value_or("density"),
+    earth.model = io::to_earth_model(std::move(*file.data), property_of(model).value_or("density"),
                                      model.optional_text("field").value_or(""));
     fill(earth.model, background_of(model));
   } else {
@@ -1053,7 +1064,7 @@ Earth built_earth(const Config& job, const std::optional<Projection>& projection
     take_averages(of, cells, description, request, memory, earth);
     return earth;
   }
-  put_properties(earth, model, std::move(cells), file, description, request, memory);
+  put_properties(earth, model, std::move(cells), std::move(file), description, request, memory);
   std::vector<bool> above;
   if (earth.ground && !request.cuts_ground) above = above_ground(earth.model, earth.ground);
   apply_maps(model, earth, above);
@@ -1089,10 +1100,12 @@ void note_unread(const Config& job, const EarthRequest& request, Earth& earth) {
   std::vector<std::string_view> unread;
   for (const auto& [name, values] : earth.model.properties) {
     const double absent = property_kind(name).absent;
-    const auto says_something = [&](double value) { return !std::isnan(value) && value != absent; };
+    const auto says_something = [&, &of = values](std::size_t n) {
+      return !std::isnan(of[n]) && of[n] != absent;
+    };
     const bool made_by_law =
         std::any_of(laws.begin(), laws.end(), [&made = name](const Law& law) { return law.to == made; });
-    if (!is_read(name) && !made_by_law && std::any_of(values.begin(), values.end(), says_something))
+    if (!is_read(name) && !made_by_law && first_where(values.size(), 0, says_something) < values.size())
       unread.push_back(name);
   }
   if (!unread.empty())

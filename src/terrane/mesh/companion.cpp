@@ -2,8 +2,13 @@
 #include "terrane/mesh/companion.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+
+#include "terrane/parallel/threads/filled.hpp"
+#include "terrane/parallel/threads/search.hpp"
 
 namespace terrane {
 
@@ -171,15 +176,18 @@ std::vector<bool> changes_along(std::size_t axis, const TensorMesh& mesh,
                                 std::span<const std::vector<double>* const> rock) {
   const std::size_t cells[3] = {mesh.n_east(), mesh.n_north(), mesh.n_up()};
   const std::size_t step[3] = {1, cells[0], cells[0] * cells[1]};
-  std::vector<bool> changes(cells[axis] + 1, false);
-  for (const auto* values : rock) {
-    if (values->empty()) continue;
-    for (std::size_t cell = 0; cell < values->size(); ++cell) {
-      const std::size_t n = cell / step[axis] % cells[axis];
-      if (n > 0 && !changes[n] && differ((*values)[cell], (*values)[cell - step[axis]])) changes[n] = true;
-    }
-  }
-  return changes;
+  std::vector<std::uint8_t> changes(cells[axis] + 1, 0);
+  for (const auto* values : rock)
+    for_each_stretch(values->size(), 0, [&](std::size_t first, std::size_t last) {
+      for (std::size_t cell = first; cell < last; ++cell) {
+        const std::size_t n = cell / step[axis] % cells[axis];
+        const std::atomic_ref known(changes[n]);
+        if (n > 0 && known.load(std::memory_order_relaxed) == 0 &&
+            differ((*values)[cell], (*values)[cell - step[axis]]))
+          known.store(1, std::memory_order_relaxed);
+      }
+    });
+  return {changes.begin(), changes.end()};
 }
 
 CompanionWish CompanionWish::with_its_walls() const {
@@ -216,10 +224,12 @@ std::vector<double> values_on(const TensorMesh& other, const TensorMesh& mesh,
       const auto above = std::upper_bound(from[a]->begin() + 1, from[a]->end() - 1, centre);
       cells[a].push_back(static_cast<std::size_t>(above - from[a]->begin()) - 1);
     }
-  all.reserve(other.size());
-  for (const auto k : cells[2])
-    for (const auto j : cells[1])
-      for (const auto i : cells[0]) all.push_back(values[mesh.index(i, j, k)]);
+  all = filled(other.size(), 0.0);
+  for_each(cells[2].size() * cells[1].size(), 0, [&](std::size_t row) {
+    const auto j = cells[1][row % cells[1].size()], k = cells[2][row / cells[1].size()];
+    auto next = row * cells[0].size();
+    for (const auto i : cells[0]) all[next++] = values[mesh.index(i, j, k)];
+  });
   return all;
 }
 
@@ -243,29 +253,37 @@ Companion::Companion(const TensorMesh& mesh, std::span<const std::vector<double>
 }
 
 template <class Read>
+double Companion::folded_at(std::size_t cell_of_companion, const std::vector<double>& values,
+                            const std::vector<double>& weight, const Read& read,
+                            double (*write)(double)) const {
+  const auto [i_there, j_there, k_there] = mesh_.cell(cell_of_companion);
+  double sum = 0, weights = 0, first = std::numeric_limits<double>::quiet_NaN();
+  bool alike = true;
+  for (const auto& [k, up] : parts_[2][k_there])
+    for (const auto& [j, north] : parts_[1][j_there])
+      for (const auto& [i, east] : parts_[0][i_there]) {
+        const std::size_t cell = i + of_[0] * (j + of_[1] * k);
+        const double share = up * north * east * (weight.empty() ? 1 : weight[cell]);
+        if (!(share > 0) || std::isnan(values[cell])) continue;
+        if (weights == 0) first = values[cell];
+        alike = alike && values[cell] == first;
+        sum += share * read(values[cell]);
+        weights += share;
+      }
+  return alike ? first : write(sum / weights);
+}
+
+template <class Read>
 std::vector<double> Companion::folded(const std::vector<double>& values, const std::vector<double>& weight,
                                       const Read& read, double (*write)(double)) const {
-  std::vector<double> all;
-  if (values.empty()) return all;
-  all.reserve(mesh_.size());
-  for (const auto& k_parts : parts_[2])
-    for (const auto& j_parts : parts_[1])
-      for (const auto& i_parts : parts_[0]) {
-        double sum = 0, weights = 0, first = std::numeric_limits<double>::quiet_NaN();
-        bool alike = true;
-        for (const auto& [k, up] : k_parts)
-          for (const auto& [j, north] : j_parts)
-            for (const auto& [i, east] : i_parts) {
-              const std::size_t cell = i + of_[0] * (j + of_[1] * k);
-              const double share = up * north * east * (weight.empty() ? 1 : weight[cell]);
-              if (!(share > 0) || std::isnan(values[cell])) continue;
-              if (weights == 0) first = values[cell];
-              alike = alike && values[cell] == first;
-              sum += share * read(values[cell]);
-              weights += share;
-            }
-        all.push_back(alike ? first : write(sum / weights));
-      }
+  if (values.empty()) return {};
+  auto all = filled(mesh_.size(), 0.0);
+  for_each_stretch(
+      all.size(), 0,
+      [&](std::size_t first, std::size_t last) {
+        for (auto cell = first; cell < last; ++cell) all[cell] = folded_at(cell, values, weight, read, write);
+      },
+      1 << 12);
   return all;
 }
 

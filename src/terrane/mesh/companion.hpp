@@ -85,6 +85,9 @@ class Companion {
   template <class Read>
   std::vector<double> folded(const std::vector<double>& values, const std::vector<double>& weight,
                              const Read& read, double (*write)(double)) const;
+  template <class Read>
+  double folded_at(std::size_t cell_of_companion, const std::vector<double>& values,
+                   const std::vector<double>& weight, const Read& read, double (*write)(double)) const;
 
   std::array<std::size_t, 2> of_{};          // number of cells of the mesh along easting and northing
   std::array<std::vector<Parts>, 3> parts_;  // [easting, northing, up][cells of the companion]

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -433,27 +432,30 @@ void in_pieces(const Runs& runs, const Use& use) {
   });
 }
 
-/// The union of the cells of several lists of runs, ascending.
-std::vector<std::uint64_t> cells_of(const std::vector<Runs>& painted) {
-  std::vector<std::uint64_t> cells;
+/// The runs of the cells that are in any of several lists of runs; their values mean nothing.
+Runs united(const std::vector<Runs>& painted) {
+  Runs all;
   for (const auto& runs : painted) {
-    std::size_t count = 0;
-    for (const auto& run : runs) count += run.end - run.begin;
-    auto more = filled(count, std::uint64_t{0});
-    std::vector<std::uint64_t> all;
-    in_pieces(runs, [&](std::size_t n, const Run&, std::uint64_t first, std::uint64_t last) {
-      std::iota(more.begin() + static_cast<std::ptrdiff_t>(n),
-                more.begin() + static_cast<std::ptrdiff_t>(n + (last - first)), first);
-    });
-    if (cells.empty() || cells == more) {
-      cells.swap(more);
-      continue;
-    }
-    all.reserve(cells.size() + more.size());
-    std::set_union(cells.begin(), cells.end(), more.begin(), more.end(), std::back_inserter(all));
-    cells.swap(all);
+    Runs more;
+    for (const auto& run : runs) append(more, {run.begin, run.end, 0});
+    all = all.empty() ? std::move(more) : overlay(all, more, OverlapRule::replace);
   }
-  return cells;
+  return all;
+}
+
+/// The cells in any of several lists of runs.
+CellNumbers cells_of(const std::vector<Runs>& painted) {
+  const auto runs = united(painted);
+  if (runs.size() == 1 && runs.front().begin == 0) return CellNumbers::up_to(runs.front().end);
+  std::size_t count = 0;
+  for (const auto& run : runs) count += run.end - run.begin;
+  UnsetList<std::size_t> cells(count);
+  in_pieces(runs, [&](std::size_t n, const Run&, std::uint64_t first, std::uint64_t last) {
+    std::iota(cells.begin() + static_cast<std::ptrdiff_t>(n),
+              cells.begin() + static_cast<std::ptrdiff_t>(n + (last - first)),
+              static_cast<std::size_t>(first));
+  });
+  return CellNumbers(std::move(cells));
 }
 
 // --- random blocks
@@ -619,8 +621,8 @@ EarthModel paint(const TensorMesh& mesh, std::span<const Body> bodies, OverlapRu
   for (std::size_t p = 0; p < names.size(); ++p) {
     Property property{names[p], filled(held.size(), property_kind(names[p]).absent)};
     in_pieces(painted[p], [&](std::size_t, const Run& run, std::uint64_t first, std::uint64_t last) {
-      const auto at = std::lower_bound(held.begin(), held.end(), first) - held.begin();
-      std::fill_n(property.values.begin() + at, last - first, run.value);
+      std::fill_n(property.values.begin() + static_cast<std::ptrdiff_t>(held.place_of(first)), last - first,
+                  run.value);
     });
     model.properties.push_back(std::move(property));
   }
@@ -663,7 +665,7 @@ EarthModel random_blocks(const RandomBlocks& blocks) {
     for (std::size_t n = first; n < last; ++n)
       density[n] = own.uniform(blocks.density_min, blocks.density_max);
   });
-  return from_dense(std::move(mesh), properties);
+  return from_dense(std::move(mesh), std::move(properties));
 }
 
 }  // namespace terrane

@@ -44,14 +44,15 @@ void expect_one_statement(const EarthModel& model, const std::string& conductivi
   if (!model.has(conductivity) || !model.has(resistivity)) return;
   const auto &sigma = model.property(conductivity), &rho = model.property(resistivity);
   const auto* cells = std::get_if<MeshCells>(&model.geometry);
-  for (std::size_t n = 0; n < sigma.size(); ++n)
-    if (std::fabs(sigma[n] * rho[n] - 1) > 0.01)  // false if σ or ρ has no value (NaN)
-      throw InputError(
-          "model",
-          fmt::format("cell {} has a {} of {:.6g} S/m and a {} of {:.6g} ohm m, which is {:.6g} S/m",
-                      cells != nullptr ? cells->cell[n] : n, conductivity, sigma[n], resistivity, rho[n],
-                      1 / rho[n]),
-          "They are one property: keep one of the two.");
+  const auto n = first_where(sigma.size(), 0, [&](std::size_t i) {
+    return std::fabs(sigma[i] * rho[i] - 1) > 0.01;  // false if σ or ρ has no value (NaN)
+  });
+  if (n == sigma.size()) return;
+  throw InputError("model",
+                   fmt::format("cell {} has a {} of {:.6g} S/m and a {} of {:.6g} ohm m, which is {:.6g} S/m",
+                               cells != nullptr ? cells->cell[n] : n, conductivity, sigma[n], resistivity,
+                               rho[n], 1 / rho[n]),
+                   "They are one property: keep one of the two.");
 }
 
 }  // namespace

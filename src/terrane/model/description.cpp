@@ -653,10 +653,9 @@ namespace {
 void complete_axes(EarthModel& cells) {
   const auto& held = std::get<MeshCells>(cells.geometry).cell;
   for (const auto axis : axis_names) {
-    const auto all = conductivity_along(cells, axis);
+    auto all = conductivity_along(cells, axis);
     if (all.empty()) return;
-    std::vector<double> own;
-    for (std::size_t n = 0; n < held.size(); ++n) own.push_back(all[held[n]]);
+    auto own = values_at(held, std::move(all));
     const auto name = conducts_along(axis).front().property;
     const auto there = std::find_if(cells.properties.begin(), cells.properties.end(),
                                     [&](const Property& p) { return p.name == name; });
@@ -872,7 +871,7 @@ EarthModel average(const TensorMesh& mesh, const Description& described, const A
   CellAverages averages(mesh, earth, options);
   averages.compute();
   if (report) report->cells = std::move(averages.held);
-  return from_dense(mesh, averages.values);
+  return from_dense(mesh, std::move(averages.values));
 }
 
 }  // namespace terrane

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <utility>
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
 #include "terrane/model/in_other_words.hpp"
+#include "terrane/parallel/threads/copied.hpp"
 #include "terrane/parallel/threads/filled.hpp"
 #include "terrane/parallel/threads/search.hpp"
 
@@ -53,6 +54,7 @@ std::vector<double> EarthModel::dense(std::string_view name) const {
   const auto& values = property(name);
   const auto* cells = std::get_if<MeshCells>(&geometry);
   if (cells == nullptr) throw InputError("model", "a list of prisms has no mesh");
+  if (cells->cell.size() == cells->mesh.size()) return copied(values);
   auto all = filled(cells->mesh.size(), property_kind(name).absent);
   for_each_stretch(cells->cell.size(), 0, [&](std::size_t first, std::size_t last) {
     for (std::size_t n = first; n < last; ++n) all[cells->cell[n]] = values[n];
@@ -78,7 +80,16 @@ void blame_cell(const PropertyKind& kind, double value, std::size_t cell) {
 
 }  // namespace
 
-EarthModel from_dense(TensorMesh mesh, const std::vector<Property>& properties) {
+std::vector<double> values_at(const CellNumbers& cells, std::vector<double> all) {
+  if (cells.size() == all.size()) return all;
+  auto values = filled(cells.size(), 0.0);
+  for_each_stretch(cells.size(), 0, [&](std::size_t first, std::size_t last) {
+    for (std::size_t n = first; n < last; ++n) values[n] = all[cells[n]];
+  });
+  return values;
+}
+
+EarthModel from_dense(TensorMesh mesh, std::vector<Property> properties) {
   std::vector<const PropertyKind*> kinds;
   for (const auto& p : properties) {
     const auto where = "model." + p.name;
@@ -102,19 +113,14 @@ EarthModel from_dense(TensorMesh mesh, const std::vector<Property>& properties) 
     if (takes_part(p, wrong)) blame_cell(*kinds[p], properties[p].values[wrong], wrong);
 
   MeshCells cells{std::move(mesh), {}};
-  cells.cell = all_where(cells.mesh.size(), 0, [&](std::size_t cell) {
+  cells.cell = cells_where(cells.mesh.size(), 0, [&](std::size_t cell) {
     for (std::size_t p = 0; p < properties.size(); ++p)
       if (takes_part(p, cell)) return true;
     return false;
   });
   EarthModel model;
-  for (const auto& p : properties) {
-    auto& values =
-        model.properties.emplace_back(Property{p.name, std::vector<double>(cells.cell.size())}).values;
-    for_each_stretch(cells.cell.size(), 0, [&](std::size_t first, std::size_t last) {
-      for (std::size_t n = first; n < last; ++n) values[n] = p.values[cells.cell[n]];
-    });
-  }
+  model.properties = std::move(properties);
+  for (auto& p : model.properties) p.values = values_at(cells.cell, std::move(p.values));
   model.geometry = std::move(cells);
   return model;
 }
@@ -124,14 +130,25 @@ namespace {
 /// For each stored cell or prism, whether it has a value of another property that replaces a value of `name`;
 /// empty if the model has no such property.
 std::vector<bool> stated_otherwise(const EarthModel& model, std::string_view name) {
+  static_assert(stretch_length % 64 == 0);  // so that no two threads write bits of one word
   std::vector<bool> stated;
   for (const auto& property : model.properties) {
     if (!supersedes(property.name, name)) continue;
     stated.resize(model.size());
-    for (std::size_t n = 0; n < stated.size(); ++n)
-      if (!std::isnan(property.values[n])) stated[n] = true;
+    for_each_stretch(stated.size(), 0, [&](std::size_t first, std::size_t last) {
+      for (std::size_t n = first; n < last; ++n)
+        if (!std::isnan(property.values[n])) stated[n] = true;
+    });
   }
   return stated;
+}
+
+/// Sets the values that are NaN, except where `stated` is true. stated: empty: nowhere
+void set_unset(std::vector<double>& values, double value, const std::vector<bool>& stated) {
+  for_each_stretch(values.size(), 0, [&](std::size_t first, std::size_t last) {
+    for (std::size_t n = first; n < last; ++n)
+      if (std::isnan(values[n]) && (stated.empty() || !stated[n])) values[n] = value;
+  });
 }
 
 }  // namespace
@@ -141,8 +158,7 @@ void fill(EarthModel& model, const std::vector<PropertyValue>& background) {
   auto* held = std::get_if<MeshCells>(&model.geometry);
   if (held != nullptr && !background.empty() && held->cell.size() < held->mesh.size()) {
     for (auto& property : model.properties) property.values = model.dense(property.name);
-    held->cell.resize(held->mesh.size());
-    std::iota(held->cell.begin(), held->cell.end(), std::uint64_t{0});
+    held->cell = CellNumbers::up_to(held->mesh.size());
   }
   // A cell that gives the quantity by another property, such as resistivity in place of conductivity, gets no
   // background value.
@@ -150,10 +166,8 @@ void fill(EarthModel& model, const std::vector<PropertyValue>& background) {
   for (const auto& value : background) stated.push_back(stated_otherwise(model, value.property));
   for (std::size_t b = 0; b < background.size(); ++b) {
     const auto& [name, value] = background[b];
-    if (!model.has(name)) model.properties.push_back({name, std::vector<double>(model.size(), std::nan(""))});
-    auto& values = std::ranges::find(model.properties, name, &Property::name)->values;
-    for (std::size_t n = 0; n < values.size(); ++n)
-      if (std::isnan(values[n]) && (stated[b].empty() || !stated[b][n])) values[n] = value;
+    if (!model.has(name)) model.properties.push_back({name, filled(model.size(), std::nan(""))});
+    set_unset(std::ranges::find(model.properties, name, &Property::name)->values, value, stated[b]);
   }
 }
 

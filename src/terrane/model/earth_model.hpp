@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -10,6 +9,7 @@
 
 #include "terrane/mesh/prism.hpp"
 #include "terrane/mesh/tensor_mesh.hpp"
+#include "terrane/model/cell_numbers.hpp"
 #include "terrane/model/properties.hpp"
 
 namespace terrane {
@@ -18,7 +18,7 @@ namespace terrane {
 /// few small bodies needs little memory.
 struct MeshCells {
   TensorMesh mesh;
-  std::vector<std::uint64_t> cell;  ///< index in the mesh of each stored cell, ascending
+  CellNumbers cell;  ///< index in the mesh of each stored cell, ascending
 };
 
 struct EarthModel {
@@ -41,7 +41,10 @@ struct EarthModel {
 /// A model from the values of each property [cells of the mesh]. Stores only cells in which some property has
 /// a value other than its `absent` (properties.hpp). Throws ShapeError; InputError (an infinite value or one
 /// outside the range of its property, with the cell).
-EarthModel from_dense(TensorMesh mesh, const std::vector<Property>& properties);
+EarthModel from_dense(TensorMesh mesh, std::vector<Property> properties);
+
+/// The values at some cells of a mesh. all: [cells of the mesh]; returned itself if these are all its cells
+std::vector<double> values_at(const CellNumbers& cells, std::vector<double> all);
 
 /// Gives a property's background value to cells and prisms that have no value of this property, nor of one
 /// for the same quantity (in_other_words.hpp). Throws InputError (a value outside its range).

@@ -7,9 +7,9 @@ namespace terrane {
 
 /// Bytes of a model's cells or prisms, and of their properties.
 inline double bytes_of(const EarthModel& model) {
-  const bool prisms = std::holds_alternative<PrismSet>(model.geometry);
-  return 8 * static_cast<double>(model.size()) *
-         static_cast<double>((prisms ? 6 : 1) + model.properties.size());
+  const auto* cells = std::get_if<MeshCells>(&model.geometry);
+  const auto each = static_cast<double>((cells == nullptr ? 6 : 0) + model.properties.size());
+  return 8 * static_cast<double>(model.size()) * each + (cells == nullptr ? 0 : cells->cell.bytes());
 }
 
 }  // namespace terrane

@@ -3,13 +3,10 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
-#include <new>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "terrane/parallel/threads/search.hpp"
+#include "terrane/parallel/threads/unset.hpp"
 
 namespace terrane {
 
@@ -26,32 +23,6 @@ std::vector<T> filled(std::size_t count, const T& value) {
   all.resize(count, value);
   return all;
 }
-
-/// An allocator whose numbers are not initialised.
-template <class T>
-struct Unset : std::allocator<T> {
-  static_assert(std::is_trivially_copyable_v<T>);
-  template <class U>
-  struct rebind {
-    using other = Unset<U>;
-  };
-  Unset() = default;
-  template <class U>
-  Unset(const Unset<U>& other) noexcept : std::allocator<T>(other) {}
-  template <class U>
-  void construct(U* at) noexcept {
-    ::new (static_cast<void*>(at)) U;
-  }
-  template <class U, class... Values>
-  void construct(U* at, Values&&... values) {
-    ::new (static_cast<void*>(at)) U(std::forward<Values>(values)...);
-  }
-};
-
-/// A list whose new numbers are not initialised: the threads that write them are the first to touch their
-/// pages.
-template <class T>
-using UnsetList = std::vector<T, Unset<T>>;
 
 /// A list of `count` copies of the value, written by all threads.
 template <class T>

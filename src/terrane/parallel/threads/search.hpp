@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/parallel/threads/unset.hpp"
 
 namespace terrane {
 
@@ -59,9 +60,9 @@ std::vector<std::size_t> sums_before_stretches(std::size_t count, int threads, c
 
 /// All n < count for which is_so(n) is true, ascending. is_so is called twice for each n.
 template <class IsSo>
-std::vector<std::size_t> all_where(std::size_t count, int threads, const IsSo& is_so) {
+UnsetList<std::size_t> all_where(std::size_t count, int threads, const IsSo& is_so) {
   const auto before = sums_before_stretches(count, threads, is_so);
-  std::vector<std::size_t> all(before.back());
+  UnsetList<std::size_t> all(before.back());
   for_each_stretch(count, threads, [&](std::size_t first, std::size_t last) {
     std::size_t next = before[first / stretch_length];
     for (std::size_t n = first; n < last; ++n)

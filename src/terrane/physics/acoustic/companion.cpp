@@ -8,6 +8,8 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/mesh/companion.hpp"
+#include "terrane/parallel/threads/filled.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
 
 namespace terrane::acoustic {
 
@@ -44,21 +46,22 @@ std::vector<double> means(const std::vector<double>& values, const Grid& from, c
   std::array<std::vector<std::vector<NodeShare>>, 3> parts;
   for (std::size_t a = 0; a < 3; ++a) parts[a] = parts_along(a, from, to);
   const auto rows = static_cast<std::size_t>(from.nodes[1]), nodes = static_cast<std::size_t>(from.nodes[2]);
-  std::vector<double> made;
-  made.reserve(static_cast<std::size_t>(to.box().count()));
-  for (const auto& of_up : parts[0])
-    for (const auto& of_north : parts[1])
-      for (const auto& of_east : parts[2]) {
-        double sum = 0, shares = 0;
-        for (const auto& u : of_up)
-          for (const auto& n : of_north)
-            for (const auto& e : of_east) {
-              const double share = u.share * n.share * e.share;
-              sum += share * read(values[(u.node * rows + n.node) * nodes + e.node]);
-              shares += share;
-            }
-        made.push_back(write(sum / shares));
-      }
+  auto made = filled(static_cast<std::size_t>(to.box().count()), 0.0);
+  for_each(parts[0].size() * parts[1].size(), 0, [&](std::size_t row) {
+    const auto &of_up = parts[0][row / parts[1].size()], &of_north = parts[1][row % parts[1].size()];
+    auto next = row * parts[2].size();
+    for (const auto& of_east : parts[2]) {
+      double sum = 0, shares = 0;
+      for (const auto& u : of_up)
+        for (const auto& n : of_north)
+          for (const auto& e : of_east) {
+            const double share = u.share * n.share * e.share;
+            sum += share * read(values[(u.node * rows + n.node) * nodes + e.node]);
+            shares += share;
+          }
+      made[next++] = write(sum / shares);
+    }
+  });
   return made;
 }
 

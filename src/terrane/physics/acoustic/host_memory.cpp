@@ -1,7 +1,6 @@
 #include "terrane/physics/acoustic/host_memory.hpp"
 
 #include <algorithm>
-#include <cstdint>
 
 #include "terrane/physics/acoustic/march/medium.hpp"
 
@@ -15,11 +14,6 @@ double properties_of(const Problem& problem) {
 }
 
 }  // namespace
-
-double bytes_of_painting(const Problem& problem) {
-  return (sizeof(std::uint64_t) + sizeof(double) * properties_of(problem)) *
-         static_cast<double>(problem.grid.box().count());
-}
 
 double bytes_of_planes(const Problem& problem, const Settings& settings) {
   const double at_once =

@@ -10,8 +10,6 @@ namespace terrane::acoustic {
 /// All models that a run stores in double precision: the medium, the medium that the data are computed from,
 /// and the scatterers.
 double bytes_of_models(const Problem& problem, const Settings& settings);
-/// The earth model while its bodies are painted into the mesh: an integer and the properties for each cell.
-double bytes_of_painting(const Problem& problem);
 /// The mesh planes in memory at one time on a rank that receives the medium of its nodes plane by plane
 /// (Dealt).
 double bytes_of_planes(const Problem& problem, const Settings& settings);

@@ -56,11 +56,12 @@ void check_medium(const Problem& p) {
   if (p.fields() == 1) return;
   check_values(p, p.epsilon, "epsilon", -0.5, 10, "Thomsen's epsilon lies between -0.5 and 10.");
   check_values(p, p.delta, "delta", -0.5, 10, "Thomsen's delta lies between -0.5 and 10.");
-  for (std::size_t n = 0; n < p.epsilon.size(); ++n)
-    if (p.epsilon[n] < p.delta[n] - 1e-12)
-      throw InputError("acoustic: epsilon",
-                       fmt::format("{} is less than delta, {}, in cell {}", p.epsilon[n], p.delta[n], n),
-                       "The equations of acoustic waves grow without bounds there; raise epsilon to delta.");
+  const auto n = first_where(p.epsilon.size(), 0,
+                             [&](std::size_t cell) { return p.epsilon[cell] < p.delta[cell] - 1e-12; });
+  if (n < p.epsilon.size())
+    throw InputError("acoustic: epsilon",
+                     fmt::format("{} is less than delta, {}, in cell {}", p.epsilon[n], p.delta[n], n),
+                     "The equations of acoustic waves grow without bounds there; raise epsilon to delta.");
   if (p.equation != Equation::tti) return;
   for (const auto* angles : {&p.tilt, &p.azimuth})
     check_values(p, *angles, angles == &p.tilt ? "tilt" : "tilt_azimuth", -10, 10, "Angles are in radians.");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "terrane/base/memory.hpp"
 #include "terrane/io/registry.hpp"
@@ -12,6 +13,9 @@
 #include "terrane/job/stations.hpp"
 #include "terrane/job/tables.hpp"
 #include "terrane/mesh/companion.hpp"
+#include "terrane/parallel/threads/copied.hpp"
+#include "terrane/parallel/threads/filled.hpp"
+#include "terrane/parallel/threads/search.hpp"
 #include "terrane/simulation/describe.hpp"
 #include "terrane/simulation/field_facts.hpp"
 
@@ -61,10 +65,18 @@ std::span<const Key> source_keys() {
         "Easting, northing, up of the source; the cells around it share the heat.", "[11, 11, -4, \"km\"]"}});
 }
 
-/// Throws InputError if a cell's heat capacity per volume contradicts ρ c, J/(m³ K). Files round both, so a
-/// hundredth is allowed.
-void expect_one_capacity(double capacity, double of_mass, std::size_t cell, const std::string& where) {
-  if (!(std::fabs(capacity - of_mass) > 0.01 * capacity)) return;  // also where there is no density
+/// Whether a heat capacity per volume is not ρ c, J/(m³ K). Files round both, so a hundredth is allowed.
+bool contradict(double capacity, double of_mass) {
+  return std::fabs(capacity - of_mass) > 0.01 * capacity;  // false where there is no density
+}
+
+/// Throws the InputError for a cell with a heat capacity per mass whose density or heat capacity per volume
+/// is wrong. capacity: NaN: it has none
+[[noreturn]] void blame_capacity(double capacity, double density, double of_mass, std::size_t cell,
+                                 const std::string& where) {
+  if (std::isnan(capacity))
+    throw InputError(where, fmt::format("a cell with a specific_heat has the density {} kg/m3", density),
+                     "The density of the rock itself, not a contrast, is needed here.");
   throw InputError(where,
                    fmt::format("cell {} has a heat_capacity of {:.6g} J/(m3 K), and its density times its "
                                "specific_heat is {:.6g}",
@@ -78,20 +90,20 @@ void use_specific_heat(EarthModel& model, const std::string& where) {
   if (!model.has("density"))
     throw InputError(where, "specific_heat is per mass, and the model has no density",
                      "Give the density too, or heat_capacity, which is per volume.");
-  const auto specific = model.property("specific_heat"), density = model.property("density");
-  auto capacity =
-      model.has("heat_capacity") ? model.property("heat_capacity") : std::vector<double>(model.size(), NAN);
-  for (std::size_t n = 0; n < capacity.size(); ++n) {
-    if (std::isnan(specific[n])) continue;
-    if (!std::isnan(capacity[n])) {
-      expect_one_capacity(capacity[n], density[n] * specific[n], n, where);
-      continue;
-    }
-    if (!(density[n] > 0))
-      throw InputError(where, fmt::format("a cell with a specific_heat has the density {} kg/m3", density[n]),
-                       "The density of the rock itself, not a contrast, is needed here.");
-    capacity[n] = density[n] * specific[n];
-  }
+  const auto &specific = model.property("specific_heat"), &density = model.property("density");
+  auto capacity = model.has("heat_capacity") ? copied(model.property("heat_capacity"))
+                                             : filled(model.size(), std::numeric_limits<double>::quiet_NaN());
+  const auto of_mass = [&](std::size_t n) { return density[n] * specific[n]; };
+  const auto is_wrong = [&](std::size_t n) {
+    if (std::isnan(specific[n])) return false;
+    return std::isnan(capacity[n]) ? !(density[n] > 0) : contradict(capacity[n], of_mass(n));
+  };
+  if (const auto n = first_where(capacity.size(), 0, is_wrong); n < capacity.size())
+    blame_capacity(capacity[n], density[n], of_mass(n), n, where);
+  for_each_stretch(capacity.size(), 0, [&](std::size_t first, std::size_t last) {
+    for (std::size_t n = first; n < last; ++n)
+      if (std::isnan(capacity[n]) && !std::isnan(specific[n])) capacity[n] = of_mass(n);
+  });
   std::erase_if(model.properties, [](const Property& p) { return p.name == "heat_capacity"; });
   model.properties.push_back({"heat_capacity", std::move(capacity)});
 }
@@ -153,10 +165,23 @@ Earth rock_of(const Config& job, const Config& table, const MemoryBudget& memory
   return earth;
 }
 
+/// Whether any value is not `alike`.
+bool differs_from(const std::vector<double>& values, double alike) {
+  return first_where(values.size(), 0, [&](std::size_t n) { return values[n] != alike; }) < values.size();
+}
+
+/// Multiplies the heat produced per volume in each cell, W/m³, by the cell's volume.
+void times_volume(Problem& p, int threads) {
+  for_each_stretch(p.production.size(), threads, [&](std::size_t first, std::size_t last) {
+    for (std::size_t n = first; n < last; ++n) p.production[n] *= p.volume(n);
+  });
+}
+
 /// Adds a note if rock is hundreds of kelvin above its surroundings: absolute temperatures may have been
 /// meant.
 void note_absolute(const Problem& problem, std::vector<std::string>& notes) {
-  const double warmest = *std::max_element(problem.initial.begin(), problem.initial.end());
+  const double warmest =
+      largest_value(problem.initial.size(), 0, [&](std::size_t n) { return problem.initial[n]; });
   if (warmest > 200)
     notes.push_back(fmt::format(
         "temperatures are above that of the surroundings: {:.4g} K is that much warmer than they are",
@@ -200,11 +225,9 @@ void warn_of_near_sources(const TensorMesh& mesh, const Position& source, const 
 /// r = √(16Dt) (D: diffusivity, t: time of the step); n steps have about 1/n of these errors.
 void warn_of_long_steps(const Problem& p, std::vector<std::string>& warnings) {
   constexpr std::size_t few = 20;
-  const bool changes =
-      std::any_of(p.power.begin(), p.power.end(), [](double watt) { return watt != 0; }) ||
-      std::any_of(p.production.begin(), p.production.end(), [](double watt) { return watt != 0; }) ||
-      (p.boundary == Boundary::fixed && !p.initial.empty() && p.initial.front() != 0) ||
-      std::any_of(p.initial.begin(), p.initial.end(), [&](double t) { return t != p.initial.front(); });
+  const bool changes = differs_from(p.power, 0) || differs_from(p.production, 0) ||
+                       (p.boundary == Boundary::fixed && !p.initial.empty() && p.initial.front() != 0) ||
+                       (!p.initial.empty() && differs_from(p.initial, p.initial.front()));
   if (p.method != Method::implicit_steps || p.steps() >= few || !changes) return;
   warnings.push_back(
       fmt::format("{} {} of {:.3g} s until the end: temperatures are wrong by {:.2g} % and more, and by any "
@@ -264,11 +287,13 @@ template <class Mean>
 Problem on_other_cells(const Problem& problem, const TensorMesh& mesh, const Mean& mean) {
   Problem other;
   other.mesh = mesh;
-  auto density = problem.production;
-  for (std::size_t n = 0; n < density.size(); ++n) density[n] /= problem.volume(n);
+  auto density = copied(problem.production);
+  for_each_stretch(density.size(), 0, [&](std::size_t first, std::size_t last) {
+    for (std::size_t n = first; n < last; ++n) density[n] /= problem.volume(n);
+  });
   other.production = mean(density);
-  for (std::size_t n = 0; n < other.production.size(); ++n) other.production[n] *= other.volume(n);
-  other.power.assign(other.mesh.size(), 0.0);
+  times_volume(other, 0);
+  other.power = filled(other.mesh.size(), 0.0);
   other.power_end = problem.power_end;
   other.end = problem.end;
   other.method = problem.method;
@@ -328,15 +353,18 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   Problem p;
   read_fields(table, p);
   p.mesh = std::get<MeshCells>(earth.model.geometry).mesh;
-  p.conductivity = earth.model.property("thermal_conductivity");
-  p.capacity = earth.model.property("heat_capacity");
-  p.initial = earth.model.property("temperature");
-  p.production = earth.model.property("heat_production");
-  for (std::size_t n = 0; n < p.production.size(); ++n) p.production[n] *= p.volume(n);
-  p.power.assign(p.mesh.size(), 0.0);
+  const auto taken = [&](std::string_view name) {
+    return std::move(std::ranges::find(earth.model.properties, name, &Property::name)->values);
+  };
+  p.conductivity = taken("thermal_conductivity");
+  p.capacity = taken("heat_capacity");
+  p.initial = taken("temperature");
+  p.production = taken("heat_production");
+  times_volume(p, runtime.threads);
+  p.power = filled(p.mesh.size(), 0.0);
   p.power_end = p.end;
   note_absolute(p, earth.notes);
-  const auto initial = accuracy.states_errors() ? p.initial : std::vector<double>{};
+  auto initial = accuracy.states_errors() ? copied(p.initial) : std::vector<double>{};
   const auto of_source = job.table("source").describe({source_keys()});
   const auto source = read_source(of_source);
   if (source) put_in(*source, p, of_source.where("at"));
@@ -351,7 +379,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
                            made->warnings_);
     made->accuracy_ = accuracy;
     if (!accuracy.states_errors()) return made;
-    made->initial_ = initial;
+    made->initial_ = std::move(initial);
     made->make_companion();
     if (unheld)
       made->no_error_ = "the mesh does not hold all bodies (see the warnings), which no wider cells show";
@@ -574,9 +602,7 @@ std::vector<double> Simulation::errors_of(const Solved& solved, StatedErrors& st
 bool Simulation::has_warm_rock() const {
   // A uniform temperature does not change, unless the sides are fixed at zero.
   const double alike = problem_.boundary == Boundary::fixed || initial_.empty() ? 0.0 : initial_.front();
-  return std::any_of(initial_.begin(), initial_.end(), [&](double t) { return t != alike; }) ||
-         std::any_of(problem_.production.begin(), problem_.production.end(),
-                     [](double watt) { return watt != 0; });
+  return differs_from(initial_, alike) || differs_from(problem_.production, 0);
 }
 
 Result Simulation::outline() const {

@@ -125,13 +125,9 @@ void describe_hosts(RunFacts& facts, const Problem& p, const Choice& choice, std
   const bool own = choice.device.has_own_memory();
   const double waves =
       own ? 0 : bytes_of_shot(p, choice.settings, choice.device, largest_share(p, choice.ranks));
-  const double painting = bytes_of_painting(p), run = waves + beside,
-               other = waves + kept + bytes_of_other_rank(p, choice);
-  facts.add(
-      "host_bytes_rank_0", std::max(painting, run), "B", "hosts",
-      fmt::format("rank 0 takes {}{}, each other rank {}", bytes_text(std::max(painting, run)),
-                  painting > run ? fmt::format(" while the model is painted, then {}", bytes_text(run)) : "",
-                  bytes_text(other)));
+  const double first = waves + beside, other = waves + kept + bytes_of_other_rank(p, choice);
+  facts.add("host_bytes_rank_0", first, "B", "hosts",
+            fmt::format("rank 0 takes {}, each other rank {}", bytes_text(first), bytes_text(other)));
   facts.add("host_bytes_other_ranks", other, "B");
 }
 

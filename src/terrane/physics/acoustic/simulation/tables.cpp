@@ -13,6 +13,7 @@
 #include "terrane/job/earth.hpp"
 #include "terrane/job/stations.hpp"
 #include "terrane/job/tables.hpp"
+#include "terrane/parallel/threads/filled.hpp"
 #include "terrane/parallel/threads/search.hpp"
 
 namespace terrane::acoustic {
@@ -244,7 +245,7 @@ std::vector<double> velocity_of(EarthModel& model, const Config& job) {
 void read_medium(EarthModel& model, const Config& job, Problem& p) {
   const auto cells = p.velocity.size();
   const auto values_of = [&](std::string_view name) {
-    return model.has(name) ? values_taken_from(model, name) : std::vector<double>(cells, 0.0);
+    return model.has(name) ? values_taken_from(model, name) : filled(cells, 0.0);
   };
   if (p.equation == Equation::variable_density) {
     if (!model.has("density"))
@@ -260,7 +261,9 @@ void read_medium(EarthModel& model, const Config& job, Problem& p) {
   p.tilt = values_of("tilt");
   p.azimuth = values_of("tilt_azimuth");
   for (auto* angles : {&p.tilt, &p.azimuth})
-    for (double& angle : *angles) angle *= std::numbers::pi / 180;
+    for_each_stretch(angles->size(), 0, [&](std::size_t first, std::size_t last) {
+      for (std::size_t n = first; n < last; ++n) (*angles)[n] *= std::numbers::pi / 180;
+    });
 }
 
 std::size_t read_sample(const Config& table, Problem& p) {

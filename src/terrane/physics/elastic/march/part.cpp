@@ -22,6 +22,7 @@ namespace terrane::elastic {
 namespace {
 
 constexpr std::uint32_t none = UINT32_MAX;
+constexpr std::uint8_t by_solid = 1, by_fluid = 2, by_several = 4;  // bits of Builder::owners_of_points()
 
 /// Builds a Part. `near`: the rank's own elements and all that share a corner with one of these, ascending.
 class Builder {
@@ -56,11 +57,13 @@ class Builder {
 
  private:
   void find_near(int ranks);
+  std::vector<std::uint8_t> owners_of_points() const;
   void part_fluids();
   std::vector<std::uint8_t> foreign_points() const;
   void order_elements();
   void number_in_order(const std::vector<std::uint32_t>& order, UnsetList<std::uint32_t>& local);
   void number_inner(const std::vector<std::uint32_t>& order, UnsetList<std::uint32_t>& local);
+  void number_partners(const std::vector<std::uint32_t>& order, UnsetList<std::uint32_t>& local);
   void number_own();
   void list_far(std::uint32_t first_far);
   void find_ranges();
@@ -151,7 +154,7 @@ class Builder {
   std::vector<std::uint32_t> partner_;
   /// [6 · index in near_ + side]: whether this side of a solid element touches a fluid; whether this side of
   /// a fluid element is a free surface. Empty: there are no fluids.
-  std::vector<bool> touches_fluid_, free_of_fluid_;
+  std::vector<std::uint8_t> touches_fluid_, free_of_fluid_;
   /// Points that elements may share are divided into ranges of `of_range_` points, each processed by one
   /// thread; in_ranges_: [near elements], a bit for each range in which the element has points.
   std::size_t ranges_ = 1;
@@ -171,48 +174,59 @@ void Builder::find_near(int ranks) {
     return;
   }
   owner_ = partition(mesh, ranks, threads_);
-  std::vector<bool> touched(mesh.nodes.size(), false);
-  for (std::size_t n = 0; n < mesh.size(); ++n)
-    if (owner_[n] == rank_)
-      for (const auto node : mesh.vertices(n)) touched[node] = true;
+  std::vector<std::uint8_t> touched(mesh.nodes.size(), 0);
+  each_of(mesh.size(), [&](std::size_t n) {
+    if (owner_[n] != rank_) return;
+    for (const auto node : mesh.vertices(n))
+      std::atomic_ref(touched[node]).store(1, std::memory_order_relaxed);
+  });
   const auto near = all_where(mesh.size(), threads_, [&](std::size_t n) {
     const auto nodes = mesh.vertices(n);
-    return std::any_of(nodes.begin(), nodes.end(), [&](auto node) { return touched[node]; });
+    return std::any_of(nodes.begin(), nodes.end(), [&](auto node) { return touched[node] != 0; });
   });
   near_.assign(near.begin(), near.end());
+}
+
+/// Which elements have each near point: bits of `by_solid`, `by_fluid`, and `by_several`.
+std::vector<std::uint8_t> Builder::owners_of_points() const {
+  std::vector<std::uint8_t> owners(near_points_, 0);
+  each_of(near_.size(), [&](std::size_t e) {
+    const auto own = fluid(e) ? by_fluid : by_solid;
+    for (std::size_t n = 0; n < each_; ++n) {
+      const std::atomic_ref of_point(owners[point_of(e, n)]);
+      if (of_point.fetch_or(own, std::memory_order_relaxed) != 0)
+        of_point.fetch_or(by_several, std::memory_order_relaxed);
+    }
+  });
+  return owners;
 }
 
 /// Gives fluids separate points at contacts with solids; `partner_` connects the two points of each pair.
 void Builder::part_fluids() {
   if (first_where(near_.size(), threads_, [&](std::size_t e) { return fluid(e); }) == near_.size()) return;
-  partner_.assign(near_points_, none);
-  touches_fluid_.assign(6 * near_.size(), false);
-  free_of_fluid_.assign(6 * near_.size(), false);
-  constexpr std::uint8_t by_solid = 1, by_fluid = 2;
-  std::vector<std::uint8_t> touched(near_points_, 0), count(near_points_, 0);
-  for (std::size_t e = 0; e < near_.size(); ++e)
-    for (std::size_t n = 0; n < each_; ++n) {
-      touched[point_of(e, n)] |= fluid(e) ? by_fluid : by_solid;
-      count[point_of(e, n)] = static_cast<std::uint8_t>(std::min(2, count[point_of(e, n)] + 1));
-    }
-  for (std::uint32_t p = 0; p < near_points_; ++p)
-    if (touched[p] == (by_solid | by_fluid)) {
-      partner_[p] = static_cast<std::uint32_t>(partner_.size());
-      partner_.push_back(p);
-    }
-  for (std::size_t e = 0; e < near_.size(); ++e) {
+  const auto owners = owners_of_points();
+  const auto at_contacts = all_where(near_points_, threads_, [&](std::size_t p) {
+    return (owners[p] & by_solid) != 0 && (owners[p] & by_fluid) != 0;
+  });
+  partner_ = filled(near_points_ + at_contacts.size(), none);
+  for (std::size_t n = 0; n < at_contacts.size(); ++n) {
+    partner_[at_contacts[n]] = static_cast<std::uint32_t>(near_points_ + n);
+    partner_[near_points_ + n] = static_cast<std::uint32_t>(at_contacts[n]);
+  }
+  touches_fluid_.assign(6 * near_.size(), 0);
+  free_of_fluid_.assign(6 * near_.size(), 0);
+  each_of(near_.size(), [&](std::size_t e) {
     for (std::uint32_t side = 0; side < 6;
          ++side) {  // a point within a face belongs only to the face's two elements
       const auto p = point_of(e, static_cast<std::size_t>(point_on_side(side, 1, 1, basis_.points())));
       touches_fluid_[6 * e + side] = !fluid(e) && partner_[p] != none;
-      free_of_fluid_[6 * e + side] = fluid(e) && count[p] == 1;
+      free_of_fluid_[6 * e + side] = fluid(e) && (owners[p] & by_several) == 0;
     }
-  }
-  for (const auto& face : problem_.mesh.absorbing)
-    if (const auto e = near_of(face.element); e != near_.size()) free_of_fluid_[6 * e + face.side] = false;
-  for (std::size_t e = 0; e < near_.size(); ++e)
     for (std::size_t n = 0; n < each_ && fluid(e); ++n)
       if (auto& p = near_point_[e * each_ + n]; partner_[p] != none) p = partner_[p];
+  });
+  for (const auto& face : problem_.mesh.absorbing)
+    if (const auto e = near_of(face.element); e != near_.size()) free_of_fluid_[6 * e + face.side] = 0;
   near_points_ = partner_.size();
 }
 
@@ -313,6 +327,20 @@ void Builder::number_inner(const std::vector<std::uint32_t>& order, UnsetList<st
   part.points += before.back();
 }
 
+/// Numbers the partners of points of own elements that have no number yet, in the order of elements.
+void Builder::number_partners(const std::vector<std::uint32_t>& order, UnsetList<std::uint32_t>& local) {
+  if (partner_.empty()) return;
+  const auto at_contacts = all_where(order.size(), threads_, [&](std::size_t at) {
+    for (std::size_t n = 0; n < each_; ++n)
+      if (partner_[point_of(order[at], n)] != none) return true;
+    return false;
+  });
+  for (const auto at : at_contacts)
+    for (std::size_t n = 0; n < each_; ++n)
+      if (const auto other = partner_[point_of(order[at], n)]; other != none && local[other] == none)
+        local[other] = static_cast<std::uint32_t>(part.points++);
+}
+
 /// Numbers all points of own elements: in the order of the first element that contains each, points within
 /// elements after all others. Points that only other ranks' elements contain get no number.
 void Builder::number_own() {
@@ -322,17 +350,15 @@ void Builder::number_own() {
     if (place_[e] != none) at[place_[e]] = e;
   number_in_order(at, local);
   const auto first_far = static_cast<std::uint32_t>(part.points);
-  if (!partner_.empty())
-    for (const auto e : at)
-      for (std::size_t n = 0; n < each_; ++n)
-        if (const auto other = partner_[point_of(e, n)]; other != none && local[other] == none)
-          local[other] = static_cast<std::uint32_t>(part.points++);
+  number_partners(at, local);
   part.meeting = part.points;
   number_inner(at, local);
   if (!partner_.empty()) {
-    std::vector<std::uint32_t> partner(part.points, none);
-    for (std::size_t p = 0; p < near_points_; ++p)
-      if (local[p] != none && partner_[p] != none) partner[local[p]] = local[partner_[p]];
+    auto partner = filled(part.points, none);
+    for_each_stretch(near_points_, threads_, [&](std::size_t first, std::size_t last) {
+      for (std::size_t p = first; p < last; ++p)
+        if (local[p] != none && partner_[p] != none) partner[local[p]] = local[partner_[p]];
+    });
     partner_ = std::move(partner);
   }
   each_of(near_.size(), [&](std::size_t e) {
