@@ -652,6 +652,13 @@ EarthRequest request_for(const Config& job, const Config& table, const Defaults&
   return request;
 }
 
+/// Adds the notes of a Par_file, and takes the Q of all media away if the file switches attenuation off.
+void follow_par_file(const ParFile& par, std::vector<std::string>& notes, Mesh& mesh) {
+  notes.insert(notes.end(), par.notes.begin(), par.notes.end());
+  for (auto& medium : mesh.media)
+    if (!par.attenuation) medium.quality_kappa = medium.quality_mu = INFINITY;
+}
+
 /// Adds perfectly matched layers, if the job asks for them.
 void add_boundary(Problem& p, const Config& table, std::vector<std::string>& notes) {
   const std::size_t size = p.mesh.size(), in_front = table.count("boundary_elements", 2, 8);
@@ -774,11 +781,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   const auto quantity = recorded_quantity(table);
   p.records_pressure = quantity == Quantity::pressure;
   p.mesh = std::move(elements.mesh);
-  if (const auto& par = defaults.par()) {
-    elements.notes.insert(elements.notes.end(), par->notes.begin(), par->notes.end());
-    for (auto& medium : p.mesh.media)
-      if (!par->attenuation) medium.quality_kappa = medium.quality_mu = INFINITY;
-  }
+  if (const auto& par = defaults.par()) follow_par_file(*par, elements.notes, p.mesh);
   add_boundary(p, table, elements.notes);
   require_memory_of_elements(p, runtime, memory);
   if (elements.sphere && heights) refuse_heights(*defaults.par());
