@@ -103,6 +103,12 @@ class Planned(PlannedTest):
         exact, _ = self.terrane("check", "job.toml", "--set", "inversion.percent=[1]")
         self.assertIn("uncertain by 1 %: 4 in a skin depth", exact)
         self.assertIn("growing by 1.3 beyond the core", exact)
+        usual, few = (json.loads(self.terrane("check", "job.toml", "--json", "--set", "inversion.percent=[1]", "--set",
+                                              f"inversion.most_steps={steps}")[0]) for steps in (30, 3))
+        self.assertAlmostEqual(few["seconds"] / usual["seconds"], 4 / 7, places=6)
+        self.assertGreater(usual["seconds"], 60)
+        self.assertIn("the time is that of 7 models, which most inversions take; it may be up to 4 times as long",
+                      "\n".join(usual["notes"]))
         asked, _ = self.terrane("check", "job.toml", "--set", "simulation.min_width_pps=3")
         self.assertNotIn("uncertain by", asked)
         self.write("sites.csv", "\n".join(rows[:-1] + [rows[-1].replace(",0,0,", ",0,90,")]) + "\n")

@@ -57,6 +57,20 @@ void foresee_errors(Plan& plan, const Accuracy& asked, double memory) {
                                         bytes_text(memory), bytes_text(available)));
 }
 
+/// Of inversions by Gauss-Newton steps, whose time is that of the usual number of models: fewer if the job
+/// allows no more, and a note where this is a minute or more.
+void foresee_steps(Plan& plan, int most_steps) {
+  constexpr int usual = 7;  // models of most inversions, for which times are estimated
+  constexpr double long_enough = 60;
+  if (plan.method != "gauss-newton") return;
+  if (most_steps + 1 <= usual) plan.seconds *= static_cast<double>(most_steps + 1) / usual;
+  else if (plan.seconds >= long_enough)
+    plan.notes.push_back(
+        fmt::format("the time is that of {} models, which most inversions take; it may be up to {} times as "
+                    "long: inversion.most_steps = {}",
+                    usual, (most_steps + 1 + usual / 2) / usual, most_steps));
+}
+
 }  // namespace
 
 std::vector<double> model_on(const Problem& other, const Problem& of, const std::vector<double>& model) {
@@ -79,6 +93,7 @@ Plan InversionJob::check(const Runtime& runtime) {
   plan.memory_available = of_->budget(runtime).bytes;
   of_->require_memory(runtime, plan.problem);
   plan.seconds = of_->expected_seconds(runtime);
+  foresee_steps(plan, settings().most_steps);
   if (states_errors()) foresee_errors(plan, of_->accuracy_, of_cut_cells * of_->memory_needed(runtime));
   inversion::check(problem(), settings());
   return plan;

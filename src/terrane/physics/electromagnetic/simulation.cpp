@@ -196,7 +196,8 @@ std::vector<Source> read_sources(const Config& job, std::vector<double>* frequen
   }
   if (all.empty())
     throw InputError(job.where("source"), "nothing sends",
-                     "Give [[source]] tables, such as kind = \"dipole\".");
+                     "Give [[source]] tables, such as kind = \"dipole\"; magnetotelluric sites have one "
+                     "[source] with kind = \"plane_wave\".");
   return all;
 }
 

@@ -165,8 +165,9 @@ PrismSet prisms_of_cells(const inversion::Problem& problem) {
   return cells;
 }
 
-/// Warns of stations inside active cells, as in a borehole. Throws InputError: a row of G has no value.
-void check_stations(const SensitivityColumns& source, std::vector<std::string>& warnings) {
+/// Warns of stations inside active cells, as in a borehole. uneven: whether the job's ground cuts cells.
+/// Throws InputError: a row of G has no value.
+void check_stations(const SensitivityColumns& source, bool uneven, std::vector<std::string>& warnings) {
   const auto& up = source.stations().up;
   if (const auto undefined = source.contacts().undefined(); !undefined.empty())
     throw InputError(
@@ -177,11 +178,12 @@ void check_stations(const SensitivityColumns& source, std::vector<std::string>& 
         "On faces simulation.singular = \"outside\" or \"mean\" takes a limit; move stations off "
         "edges and corners, or the mesh by part of a cell.");
   if (const auto inside = source.contacts().inside(); !inside.empty())
-    warnings.push_back(
-        fmt::format("{} of {} stations lie inside active cells (first: station {}, up {:g} m): right "
-                    "in boreholes; if they stand on the ground, lower the top of the mesh, or give "
-                    "model.topography, above which cells are air",
-                    inside.size(), up.size(), inside.front() + 1, up[inside.front()]));
+    warnings.push_back(fmt::format(
+        "{} of {} stations lie inside active cells (first: station {}, up {:g} m): right "
+        "in boreholes; if they stand on the ground, {}",
+        inside.size(), up.size(), inside.front() + 1, up[inside.front()],
+        uneven ? "take smaller cells (mesh.cell): the tops of these are steps of the ground"
+               : "lower the top of the mesh, or give model.topography, above which cells are air"));
 }
 
 // Most groups of stations for which a lattice is used; the stations of a group have the same height and the
@@ -218,7 +220,7 @@ StationData::StationData(inversion::Problem problem, const PrismSet& cells,
         observations_.singular));
   has_start_ = !problem_.start.empty();
   warnings_ = observations_.warnings;
-  check_stations(source(), warnings_);
+  check_stations(source(), !problem_.ground.empty(), warnings_);
 }
 
 std::string StationData::unit() const {
