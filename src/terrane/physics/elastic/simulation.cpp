@@ -620,8 +620,8 @@ Simulation::Simulation(Problem problem, TensorMesh cells, Quantity quantity, Job
 
 namespace {
 
-/// The request for the job's earth model, for its elements.  of_files: the projection of longitudes and
-/// latitudes in files, if any; interfaces: receives those of the earth
+/// What elastic waves need of the job's earth model to build their mesh of elements.  of_files: the
+/// projection of longitudes and latitudes in files, if any; interfaces: receives the earth's interfaces
 EarthRequest request_for(const Config& job, const Config& table, const Defaults& defaults,
                          const Survey& survey, const std::optional<Projection>& of_files,
                          Interfaces& interfaces) {

@@ -39,7 +39,8 @@ struct ReceiverRow {
   std::size_t weights;  ///< index of the first node's weight
 };
 
-/// The rows of nodes of receivers. Nodes between others of a row that have no weight have the weight zero.
+/// The nodes from which receivers interpolate, as rows of adjacent nodes. A row also contains the nodes of
+/// its gaps, which the receiver does not use; their weight is zero.
 template <class T>
 struct ReceiverRows {
   std::vector<std::vector<int>> owner;     ///< [taps][rows] rank of each row; one entry if one rank has all

@@ -26,9 +26,10 @@ class DirectCurrent final : public inversion::Forward {
   /// active: indices of cells that have ground, ascending; empty: all; ground: fraction of each cell that is
   /// not air, or empty; device: for the solves; products with J are computed on the CPU; comm: null, or this
   /// is rank 0, and the other ranks are in serve(): ranks share electrodes for solves and layers of cells for
-  /// products, with bitwise identical results. While a Jacobian exists, the other ranks serve only it and
-  /// `workers`; workers: the other ranks, if they wait as workers, or null; at_once: number of groups into
-  /// which ranks are divided, 0: each rank is a group; slopes: slopes_at() the electrodes, or empty
+  /// products, with bitwise identical results. While a Jacobian exists, the other ranks answer only its
+  /// requests and those sent through `workers`; workers: sends tasks to the other ranks where these wait for
+  /// tasks, or null; at_once: number of groups into which ranks are divided, 0: each rank is a group; slopes:
+  /// slopes_at() the electrodes, or empty
   DirectCurrent(TensorMesh mesh, std::vector<std::uint32_t> active, std::vector<double> ground,
                 Electrodes electrodes, const Parameters& parameters, Datum datum,
                 Device device = {Device::Kind::cpu, -1}, int threads = 0, Comm* comm = nullptr,

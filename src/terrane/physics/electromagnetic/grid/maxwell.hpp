@@ -102,7 +102,8 @@ class MaxwellSolver {
   MaxwellSolver(const MaxwellSolver&) = delete;
   MaxwellSolver& operator=(const MaxwellSolver&) = delete;
 
-  /// Whether the Jacobi steps are done. The first call allocates 53 bytes per unknown. Throws MemoryError.
+  /// Switches the Jacobi steps of `rough` (above) on or off. The first call allocates 53 bytes per unknown.
+  /// Throws MemoryError.
   void set_rough(bool rough);
   /// Uses the diagonal of A as preconditioner instead of the block, as Commer, Maia & Newman (2010), for
   /// comparison.
