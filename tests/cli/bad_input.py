@@ -7,6 +7,7 @@ import resource
 import command
 import memory
 from command import JOB, CommandTest
+from interrupt import ELASTIC, HEAT, MIGRATION
 
 
 def with_(old, new):
@@ -361,6 +362,27 @@ files = ["f.csv"]
         self.write("notes.xyzzy", "hello")
         _, message = self.terrane("info", "notes.xyzzy", expect=2)
         self.assertIn("notes.xyzzy", message)
+
+    def test_ValuesThatCannotBeMeantAreRefusedOrWarnedOf(self):
+        density = "density = 400", "density = {}"
+        rock = "density = 2500", "density = {}"
+        warned = ((JOB, density, "2.67", "job.toml:9: model.body[0].density: 2.67 kg/m3 is no density of rock", "g/cm3"),
+                  (JOB, density, "2.67e6", "model.body[0].density: 2.67e+06 kg/m3 is no density of rock", "g/cm3"),
+                  (ELASTIC, rock, "2.2", "model.background.density: 2.2 kg/m3", "g/cm3"),
+                  (ELASTIC, ("velocity_p = 4000", "velocity_p = {}"), "2.3e6", "model.background.velocity_p", "km/s"))
+        for job, (key, value), number, *pieces in warned:
+            with self.subTest(number=number):
+                self.write("job.toml", job.replace(key, value.format(number)))
+                out, message = self.terrane("check", "job.toml")
+                for piece in pieces:
+                    self.assertIn(piece, out + message)
+        refused = ((HEAT, "power = 500", 'power = 500\nuntil = "-5 day"', "source.until", "more than 0 s"),
+                   (ELASTIC, "force = [0, 0, 1e9]", "force = [0, 0, 0]", "source.force", "nothing would move"),
+                   (MIGRATION, '"60 m"', "0", "simulation.smoothing", "nothing would scatter"),
+                   (MIGRATION, '"60 m"', '"-60 m"', "simulation.smoothing", "Allowed: 0 to"))
+        for job, key, value, *pieces in refused:
+            with self.subTest(value=value):
+                self.assertRegex(self.refused(job.replace(key, value), *pieces), r"job\.toml:\d+: ")
 
     def test_ReceiversOutsideAMeshAreBlamedAtWhatPlacesThem(self):
         job = memory.elastic((8, 8, 6))
