@@ -10,6 +10,7 @@
 #include "support/elastic_whole.hpp"
 #include "support/files.hpp"
 #include "terrane/job/config.hpp"
+#include "terrane/physics/elastic/medium/media.hpp"
 #include "terrane/physics/elastic/medium/tomography.hpp"
 #include "terrane/physics/elastic/mesh/layers.hpp"
 #include "terrane/physics/elastic/mesh/mesh_files.hpp"
@@ -295,6 +296,28 @@ std::string tomography(bool losing) {
                         losing ? " 200 80" : "");
   }
   return text;
+}
+
+TEST(MediaOfCells, WhoseQualitiesContradictEachOtherAreRefused) {
+  const double b = 4. / 3 * 2000 * 2000 / (4000. * 4000), kappa = (1 - b) / (1. / 60 - b / 50);
+  const auto media = [&](double of_kappa, double of_mu) {
+    const TensorMesh mesh({0, 1, 2}, {0, 1}, {-1, 0});
+    const std::vector<Property> properties{
+        {"velocity_p", {4000, 4000}}, {"velocity_s", {2000, 2000}}, {"density", {2600, 2600}},
+        {"quality_p", {60, 60}},      {"quality_s", {50, 50}},      {"quality_kappa", {NAN, of_kappa}},
+        {"quality_mu", {NAN, of_mu}},
+    };
+    return media_of(from_dense(mesh, properties), "model");
+  };
+  const auto both = media(1.005 * kappa, 49.8).media;  // files round
+  EXPECT_NEAR(both.at(0).quality_kappa, kappa, 1e-9);
+  EXPECT_EQ(both.at(1).quality_mu, 49.8);
+  EXPECT_THAT(
+      message([&] { media(1.05 * kappa, 50); }),
+      AllOf(HasSubstr("model: cell 1"), HasSubstr("quality_kappa is"), HasSubstr("by quality_p it is"),
+            HasSubstr("keep quality_p and quality_s, or quality_kappa and quality_mu")));
+  EXPECT_THAT(message([&] { media(kappa, 45); }),
+              AllOf(HasSubstr("model: cell 1: quality_mu is 45, and by quality_s it is 50")));
 }
 
 TEST(TomographyFiles, AreTrilinearBetweenPointsAndGoOnBeyondThem) {

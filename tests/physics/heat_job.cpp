@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "support/files.hpp"
+#include "terrane/io/registry.hpp"
 #include "terrane/physics/heat/simulation.hpp"
 
 namespace terrane::heat {
@@ -118,6 +119,34 @@ TEST(HeatFromJob, ABodyCountsThatStatesItsHeatCapacityInOtherWords) {
   EXPECT_THAT(message([] { problem_of("[model.background]\nspecific_heat = 800\nheat_capacity = 2e6"); }),
               AllOf(HasSubstr("model.background.heat_capacity: specific_heat is given, too"),
                     HasSubstr("Keep one of the two")));
+}
+
+TEST(HeatFromJob, CellsOfAFileWhoseHeatCapacitiesContradictEachOtherAreRefused) {
+  const TensorMesh mesh({0, 2, 4}, {0, 1}, {-1, 0});
+  const auto refused = [&](double specific_heat, const char* transfer) {
+    const testing_support::TemporaryFolder folder;
+    io::write(folder / "rock.h5", io::MeshData{mesh,
+                                               {{"density", "kg/m3", "", {2500, 2500}},
+                                                {"heat_capacity", "J/(m3.K)", "", {2e6, 2e6}},
+                                                {"specific_heat", "J/(kg.K)", "", {800, specific_heat}}},
+                                               {}});
+    return message([&] {
+      Simulation::from_job(Config::parse(fmt::format(R"(
+        mesh = {{kind = "file", file = "rock.h5"}}
+        model = {{file = "rock.h5", transfer = "{}"}}
+        survey = {{kind = "list", stations = [[0.5, 0.5, -0.5]]}}
+        simulation = {{physics = "heat", end = "10 day"}})",
+                                                     transfer),
+                                         "job.toml", folder / ""),
+                           {});
+    });
+  };
+  for (const char* transfer : {"centre", "average"}) {
+    EXPECT_THAT(refused(900, transfer), AllOf(HasSubstr("cell 1 has a heat_capacity of 2e+06"),
+                                              HasSubstr("is 2.25e+06"), HasSubstr("keep heat_capacity or")))
+        << transfer;
+    EXPECT_EQ(refused(801, transfer), "no error") << "files round";
+  }
 }
 
 TEST(HeatFromJob, RefusesWhatIsNoMeshAndRockThatCannotBe) {

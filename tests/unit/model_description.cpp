@@ -10,6 +10,7 @@
 #include "terrane/base/constants.hpp"
 #include "terrane/model/conductivity.hpp"
 #include "terrane/model/description.hpp"
+#include "terrane/model/in_other_words.hpp"
 
 namespace terrane {
 namespace {
@@ -178,6 +179,30 @@ TEST(CellAverages, OfRockForWavesKeepComplianceAndMass) {
   EXPECT_NEAR(model.property("density")[0], rho, 1e-9);
   EXPECT_NEAR(model.property("velocity_p")[0], std::sqrt(1 / (rho * soft)), 1e-9);
   EXPECT_NEAR(model.property("quality_p")[0], 1 / (0.4 / 50 + 0.6 / 200), 1e-9);
+}
+
+TEST(CellAverages, QualitiesOfWavesAndOfModuliBecomeThoseOfModuli) {
+  const TensorMesh mesh({0, 10}, {0, 10}, {-10, 0});
+  const double b = 4. / 3 * 2000 * 2000 / (4000. * 4000), kappa = (1 - b) / (1. / 60 - b / 50);
+  const std::vector<PropertyValue> speeds{{"velocity_p", 4000}, {"velocity_s", 2000}, {"density", 2600}};
+  auto moduli = speeds, waves = speeds;
+  moduli.insert(moduli.end(), {{"quality_kappa", 300}, {"quality_mu", 50}});
+  waves.insert(waves.end(), {{"quality_p", 60}, {"quality_s", 50}});
+  const auto model = average(
+      mesh, of({{Box{-1, 11, -1, 11, -11, 1}, moduli, ""}, {Box{-1, 11, -1, 11, -11, -4}, waves, ""}}));
+  EXPECT_NEAR(model.property("quality_kappa")[0], 1 / (0.4 / 300 + 0.6 / kappa), 1e-9);
+  EXPECT_NEAR(model.property("quality_mu")[0], 50, 1e-9);
+  EXPECT_TRUE(std::isnan(model.dense("quality_p")[0]));
+  EXPECT_TRUE(std::isinf(quality_of_bulk(1 / (4.0 / 9 / 50), 50, std::sqrt(3.0), 1))) << "all of it is shear";
+  // A file whose two values contradict each other keeps both, for the physics to refuse.
+  for (const double of_mass : {800.0, 900.0}) {
+    Description earth;
+    earth.cells =
+        from_dense(mesh, {{"density", {2500}}, {"heat_capacity", {2e6}}, {"specific_heat", {of_mass}}});
+    const auto capacity = average(mesh, earth).dense("specific_heat")[0];
+    if (of_mass == 800) EXPECT_TRUE(std::isnan(capacity));
+    else EXPECT_EQ(capacity, 900);
+  }
 }
 
 TEST(CellAverages, AboveTheGroundIsAirAndCutCellsHaveTheirShareOfRock) {

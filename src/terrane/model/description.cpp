@@ -101,18 +101,41 @@ class Kinds {
     for (const auto& [p, value] : columns) values[p] = value;
   }
 
-  /// If the earth gives a quantity by two properties, such as conductivity and resistivity, converts the
-  /// medium's value to the one property that is averaged over cells.
-  void put_in_one_word(std::vector<double>& values) const {
+  /// The Q of the bulk modulus of a medium with the Q of P waves, property p.
+  double of_bulk(const std::vector<double>& values, std::size_t p) const {
+    const auto value = [&](std::string_view name) {
+      const auto at = place(name);
+      return at < names_.size() && values[at] > 0 ? values[at] : nothing;
+    };
+    double mu = value("quality_mu");
+    if (std::isnan(mu)) mu = value("quality_s");
+    const double shear = value("velocity_s");
+    return quality_of_bulk(values[p], std::isnan(mu) ? endless : mu, value("velocity_p"),
+                           std::isnan(shear) ? 0 : shear);
+  }
+
+  /// Property p of a medium in terms of property q, which states the same; not above zero if cells have no
+  /// common mean of the two.
+  double in_terms_of(const std::vector<double>& values, std::size_t p, std::size_t q) const {
+    const auto& name = names_[p];
+    if (name.starts_with("conductivity")) return 1 / values[q];
+    if (name == "quality_mu") return values[q];
+    if (name == "quality_kappa") return of_bulk(values, q);
     const auto density = place("density");
+    return name == "heat_capacity" && density < names_.size() ? values[density] * values[q] : nothing;
+  }
+
+  /// If the earth gives a quantity by two properties, such as conductivity and resistivity, converts the
+  /// medium's value to the one property that is averaged over cells. Two values that contradict each other
+  /// remain, for the physics to refuse.
+  void put_in_one_word(std::vector<double>& values) const {
     for (std::size_t p = 0; p < names_.size(); ++p) {
       const auto q = other_[p];
       if (q == names_.size() || !(values[q] > 0)) continue;
-      const auto& name = names_[p];
-      const bool heat = name == "heat_capacity" && density < names_.size() && values[density] > 0;
-      if (!heat && !name.starts_with("conductivity") && name != "quality_mu") continue;
-      if (std::isnan(values[p]))
-        values[p] = heat ? values[density] * values[q] : name == "quality_mu" ? values[q] : 1 / values[q];
+      const double value = in_terms_of(values, p, q);
+      const bool free = std::isnan(values[p]), conducts = names_[p].starts_with("conductivity");
+      if (!(value > 0) || !(free || conducts || std::fabs(values[p] - value) <= 0.01 * values[p])) continue;
+      if (free) values[p] = value;
       values[q] = nothing;
     }
   }

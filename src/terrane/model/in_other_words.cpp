@@ -1,6 +1,7 @@
 #include "terrane/model/in_other_words.hpp"
 
 #include <array>
+#include <cmath>
 #include <utility>
 
 namespace terrane {
@@ -36,6 +37,13 @@ bool supersedes(std::string_view property, std::string_view other) {
       return along_all == property || along_all == same;
     }
   return false;
+}
+
+double quality_of_bulk(double quality_p, double quality_s, double velocity_p, double velocity_s) {
+  // 1/Q_P = (1 − 4/3 b)/Q_κ + 4/3 b/Q_μ, b = (v_S/v_P)²
+  const double b = 4.0 / 3 * velocity_s * velocity_s / (velocity_p * velocity_p);
+  const double rest = 1 / quality_p - b / quality_s;
+  return std::fabs(rest) < 1e-12 ? INFINITY : (1 - b) / rest;
 }
 
 }  // namespace terrane

@@ -14,4 +14,8 @@ std::string_view in_other_words(std::string_view property);
 /// along one.
 bool supersedes(std::string_view property, std::string_view other);
 
+/// Q_κ of an isotropic medium from Q_P and Q_S = Q_μ; not positive if there is no such Q_κ, or infinite
+/// without bulk attenuation.
+double quality_of_bulk(double quality_p, double quality_s, double velocity_p, double velocity_s);
+
 }  // namespace terrane

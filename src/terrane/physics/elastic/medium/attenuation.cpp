@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "terrane/base/error.hpp"
+#include "terrane/model/in_other_words.hpp"
 
 namespace terrane::elastic {
 
@@ -163,10 +164,7 @@ Medium elastic_at(const Medium& medium, double frequency, double middle) {
 }
 
 double quality_kappa(double quality_p, double quality_s, double velocity_p, double velocity_s) {
-  // 1/Q_P = (1 − 4/3 b)/Q_κ + 4/3 b/Q_μ, b = (v_S/v_P)²
-  const double b = 4.0 / 3 * velocity_s * velocity_s / (velocity_p * velocity_p);
-  const double rest = 1 / quality_p - b / quality_s;
-  return std::fabs(rest) < 1e-12 ? INFINITY : (1 - b) / rest;
+  return quality_of_bulk(quality_p, quality_s, velocity_p, velocity_s);
 }
 
 }  // namespace terrane::elastic
