@@ -264,6 +264,14 @@ TEST(SuperSting, RecordsHaveTheirPolesErrorsAndUnit) {
   EXPECT_TRUE(std::isnan(data.electrodes.place[0].u)) << "without heights they stand on the ground";
   EXPECT_DOUBLE_EQ(arrays_from(head + "Unit: feet\n" + records).electrodes.place[0].e, 5 * 0.3048);
   EXPECT_EQ(data.note.find("counts"), data.note.npos);
+  auto without = records;
+  without.replace(without.find(",12,"), 4, ",0,");
+  const auto one = arrays_from(head + "Unit: meter\n" + without);
+  EXPECT_TRUE(std::isnan(one.find("resistance")->uncertainty.at(0))) << "a datum alone has none";
+  EXPECT_DOUBLE_EQ(one.find("resistance")->uncertainty.at(1), 0.13263 * 0.005);
+  EXPECT_THAT(one.note, HasSubstr("1 of 2 errors of V/I are not above zero"));
+  without.replace(without.find(",5,500"), 2, ",0");
+  EXPECT_TRUE(arrays_from(head + "Unit: meter\n" + without).find("resistance")->uncertainty.empty());
   EXPECT_THAT(arrays_from(head + "Unit: meter\n" + turned).note, HasSubstr("counts 2 records, and it has 1"));
   EXPECT_THAT(refusal(head + "Unit: yard\n" + records), HasSubstr("Unit: meter"));
   EXPECT_THAT(refusal(head + "Unit: meter\n1,USER,20200110,10:11:12,0.5\n"),
@@ -303,6 +311,13 @@ TEST(R2, WhatStandsBehindResistancesIsKnownByItsSizeAndSign) {
   const auto both = protocol("2\n1 1 2 3 4 -0.53 -2.5 0.02 0.3\n2 1 2 4 5 -0.13 -3 0.01 0.4\n");
   EXPECT_THAT(both.find("resistance")->uncertainty, ElementsAre(0.02, 0.01));
   EXPECT_THAT(both.find("phase")->uncertainty, ElementsAre(0.3, 0.4));
+  for (const char* behind : {"0.02", "-2.5 0.02 0.3"}) {
+    const bool phase = std::string(behind) != "0.02";
+    const auto one = protocol(fmt::format("3\n1 1 2 3 4 -0.5 {0}\n2 1 2 4 5 -0.5 {0}\n3 2 3 4 5 -0.5 {1}\n",
+                                          behind, phase ? "-2.5 0 0.3" : "0"));
+    EXPECT_THAT(one.find("resistance")->uncertainty, ElementsAre(0.02, 0.02, testing::IsNan())) << behind;
+    EXPECT_THAT(one.note, HasSubstr("1 of 3 errors of V/I are not above zero")) << behind;
+  }
   EXPECT_THAT(protocol("3 some words\n1 1 2 3 4 -0.53\n").note, HasSubstr("counts 3 records, and it has 1"));
 }
 
@@ -327,6 +342,16 @@ TEST(UbcSections, BlocksAndSingleLinesHavePlacesAlongXAndHeights) {
       arrays_from("! DC data\nCOMMON_CURRENT\n 0 10 2\n 20 30 0.05 0.001\n 30 40 0.02 0.001\n");
   EXPECT_THAT(places(common, 1), ElementsAre(0, 10, 30, 40))
       << "the first current pair is not a count of old files";
+  for (const char* errors : {" 0.001", ""}) {
+    const auto titled = arrays_from(fmt::format(
+        "Line 1 of 2019\n0 10 2\n20 30 0.05{0}\n30 40 0.02{0}\n10 20 1\n30 40 0.04{0}\n", errors));
+    ASSERT_EQ(titled.electrodes.arrays.size(), 3U) << "nor behind a title";
+    EXPECT_THAT(places(titled, 0), ElementsAre(0, 10, 20, 30));
+    EXPECT_THAT(titled.find("resistance")->values, ElementsAre(0.05, 0.02, 0.04));
+    const auto old =
+        arrays_from(fmt::format("Line 1\n1 0 2\n0 10 2\n20 30 0.05{0}\n30 40 0.02{0}\n", errors));
+    EXPECT_THAT(places(old, 1), ElementsAre(0, 10, 30, 40));
+  }
   const auto single = arrays_from("! GENERAL FORMAT\n0 10 20 30 0.05 0.001\n0 10 30 30 0.02 0.001\n");
   EXPECT_THAT(places(single, 0), ElementsAre(0, 10, 20, 30));
   EXPECT_THAT(places(single, 1), ElementsAre(0, 10, 30, -1));

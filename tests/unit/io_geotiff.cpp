@@ -8,6 +8,7 @@
 
 #include "support/files.hpp"
 #include "terrane/io/geotiff.hpp"
+#include "terrane/survey/crs.hpp"
 
 namespace terrane::io {
 namespace {
@@ -160,6 +161,7 @@ TEST_F(Geotiff, KeysSayDegreesMetresOrFeet) {
   const auto map = read(feet);
   EXPECT_THAT(map.easting, ElementsAre(DoubleNear(115 * 1200.0 / 3937, 1e-9), testing::_, testing::_));
   EXPECT_THAT(map.attributes.at("note"), HasSubstr("are taken for metres"));
+  EXPECT_EQ(crs_axes(map.projection)->unit, 1) << "the map of the places, which are in metres";
   keys(feet, {{1024, 1}, {3072, 2227}, {4096, 6360}});  // NAVD88, feet
   EXPECT_EQ(read(feet).fields.at(0).unit, "m");
   EXPECT_NEAR(read(feet).fields.at(0).values[5], 3 * 1200.0 / 3937, 1e-12);

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "support/files.hpp"
+#include "terrane/io/beside_grid.hpp"
 #include "terrane/io/esri.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/io/surfer.hpp"
@@ -155,10 +156,36 @@ TEST(FilesBesideGrids, OfGdalSayTheMapAndWhatIsNotReadOfThemIsNoted) {
       "dem.asc.aux.xml",
       "<PAMDataset><SRS>GEOGCS[&quot;WGS 84&quot;,DATUM[&quot;WGS_1984&quot;,SPHEROID[&quot;WGS 84&quot;,"
       "6378137,298.257223563]],PRIMEM[&quot;Greenwich&quot;,0],UNIT[&quot;degree&quot;,"
-      "0.0174532925199433]]</SRS><PAMRasterBand band=\"1\"><Scale>0.1</Scale></PAMRasterBand></PAMDataset>");
+      "0.0174532925199433]]</SRS><PAMRasterBand band=\"1\"><Description>z</Description><NoDataValue "
+      "le_hex_equiv=\"0000000000000840\">3</NoDataValue><UnitType>ft</UnitType><Offset>5</Offset>"
+      "<Scale>0.1</Scale></PAMRasterBand></PAMDataset>");
   const auto grid = std::get<GridData>(read(folder / "dem.asc"));
   EXPECT_TRUE(grid.geographic);
-  EXPECT_THAT(grid.attributes.at("note"), HasSubstr("Scale of dem.asc.aux.xml beside it is not read"));
+  EXPECT_THAT(grid.fields[0].values,
+              ElementsAre(testing::IsNan(), DoubleNear(5.4 * 0.3048, 1e-12), DoubleNear(5.1 * 0.3048, 1e-12),
+                          DoubleNear(5.2 * 0.3048, 1e-12)));
+  EXPECT_EQ(grid.fields[0].unit, "m");
+  EXPECT_THAT(grid.attributes.at("note"),
+              HasSubstr("0.1 times those stored, and 5 more, by dem.asc.aux.xml"));
+  folder.put("dem.asc.aux.xml",
+             "<PAMDataset><PAMRasterBand band=\"1\"><Scale>a</Scale></PAMRasterBand></PAMDataset>");
+  EXPECT_THAT(message([&] { read(folder / "dem.asc"); }),
+              AllOf(HasSubstr("dem.asc.aux.xml"), HasSubstr("Scale is \"a\"")));
+}
+
+TEST(FilesBesideGrids, DoNotChangeValuesOfFormatsThatHaveAScaleOfTheirOwn) {
+  const TemporaryFolder folder;
+  GridData grid{{0, 1000}, {0, 1000}, false, {{"z", "m", "", {1, 2, 3, 4}}}, "", {}};
+  grid.unit_is_assumed = true;
+  const auto beside = [&](const char* band) {
+    folder.put("dem.nc.aux.xml", fmt::format("<PAMRasterBand band=\"1\">{}</PAMRasterBand>", band));
+    place_by_files_beside(folder / "dem.nc", false, grid);
+  };
+  EXPECT_THAT(message([&] { beside("<NoDataValue>3</NoDataValue>"); }),
+              AllOf(HasSubstr("dem.nc.aux.xml"), HasSubstr("NoDataValue, Scale or Offset"),
+                    HasSubstr("gdal_translate")));
+  beside("<Scale>1</Scale>");
+  EXPECT_THAT(grid.fields[0].values, ElementsAre(1, 2, 3, 4));
 }
 
 TEST(EsriGrid, ComesBackAsItWasWritten) {

@@ -135,6 +135,10 @@ TEST(Registry, KnowsArraysOfElectrodesByTheirFirstLines) {
   EXPECT_EQ(kind_of("b.obs", "! heights\n0 0 1 10 0 1 1\r\n20 0 1 30 0 1 0.5 0.01\r\n"), "ubc-dcip");
   EXPECT_EQ(kind_of("c.obs", "IPTYPE=1\n0 10 1\n20 30 5\n"), "ubc-dcip");
   EXPECT_EQ(kind_of("d.obs", "line 46800\n2 0 2\n0 10 1\n20 30 0.5 0.1\n"), "ubc-dcip");
+  const std::string behind_a_title = "0 10 2\n20 30 0.05\n30 40 0.02\n10 20 1\n30 40 0.04\n";
+  EXPECT_EQ(kind_of("t.dat", "Line 1 of 2019\n" + behind_a_title), "ubc-dcip");
+  EXPECT_EQ(kind_of("t.dat", "east north value\n" + behind_a_title), "csv");
+  EXPECT_EQ(kind_of("t.txt", "line 1\n0 10 1\n20 30 0.05 0.01\n"), "ubc-dcip");
   // As long as the line of their current pair:
   EXPECT_EQ(kind_of("e.obs", "0 0 10 0 1\n20 0 30 0 0.5\n10 0 20 0 1\n30 0 40 0 0.25\n"), "ubc-dcip");
   EXPECT_EQ(kind_of("prisms.txt", "0 0 -1 1 1 0 1\n0 0 -2 1 1 -1 1\n1 0 -2 2 1 -1 1\n"), "csv");

@@ -10,6 +10,7 @@
 #include "terrane/base/constants.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/survey/builders.hpp"
+#include "terrane/survey/crs.hpp"
 #include "terrane/survey/projection.hpp"
 
 namespace terrane {
@@ -52,6 +53,19 @@ TEST(Projection, EastGoesEastAndNorthGoesNorthWhateverTheAxesOfTheSystem) {
     EXPECT_NEAR(north[1] - here[1], 1109, 2) << c.definition;
     EXPECT_NEAR(north[0] - here[0], 0, 10) << c.definition;
   }
+}
+
+TEST(Projection, MapsInFeetAreWrittenAsMapsInMetres) {
+  for (const char* definition : {"EPSG:2263", "EPSG:2263+5703", "+proj=utm +zone=11 +units=us-ft"}) {
+    const Projection feet(definition), metres(feet.definition());
+    EXPECT_EQ(crs_axes(feet.definition())->unit, 1) << definition;
+    EXPECT_THAT(crs_wkt(feet.definition()), HasSubstr("\"metre\"")) << definition;
+    EXPECT_EQ(metres.definition(), feet.definition());
+    const auto there = forward(definition, -74, 40.5), same = forward(feet.definition().c_str(), -74, 40.5);
+    EXPECT_NEAR(there[0], same[0], 1e-6) << definition;
+    EXPECT_NEAR(there[1], same[1], 1e-6) << definition;
+  }
+  EXPECT_EQ(Projection("EPSG:32735").definition(), "EPSG:32735");
 }
 
 TEST(Projection, ThereAndBackIsTheSamePoint) {

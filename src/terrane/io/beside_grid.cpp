@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "terrane/base/constants.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
+#include "terrane/io/axes.hpp"
 #include "terrane/io/file.hpp"
 #include "terrane/survey/crs.hpp"
 
@@ -106,7 +108,7 @@ void take_wkt(const std::string& name, std::string_view wkt, GridData& grid) {
   } else {
     multiply(grid.easting, axes->unit);
     multiply(grid.northing, axes->unit);
-    grid.projection = wkt;
+    grid.projection = crs_in_metres(std::string(wkt));
   }
   grid.unit_is_assumed = false;
   take_vertical_system(wkt, grid);
@@ -175,26 +177,104 @@ void take_arc(const std::string& name, std::map<std::string, std::string> said, 
   }
 }
 
+std::string bare_text(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\n";
+  const auto begin = text.find_first_not_of(blanks);
+  if (begin == text.npos) return {};
+  return std::string(text.substr(begin, text.find_last_not_of(blanks) - begin + 1));
+}
+
 /// The text between <tag …> and </tag>; empty if there is none.
-std::string element_of(const std::string& xml, const std::string& tag) {
-  const auto at = xml.find("<" + tag);
+std::string element_of(std::string_view xml, std::string_view tag) {
+  const auto at = std::min(xml.find(fmt::format("<{}>", tag)), xml.find(fmt::format("<{} ", tag)));
   const auto open = at == xml.npos ? at : xml.find('>', at);
-  const auto close = open == xml.npos ? open : xml.find("</" + tag, open);
+  const auto close = open == xml.npos ? open : xml.find(fmt::format("</{}>", tag), open);
   if (close == xml.npos) return {};
-  auto text = xml.substr(open + 1, close - open - 1);
+  std::string text(xml.substr(open + 1, close - open - 1));
   for (const auto& [word, letter] : {std::pair{"&quot;", '"'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&amp;", '&'}})
     for (auto n = text.find(word); n != text.npos; n = text.find(word, n + 1))
       text.replace(n, std::string_view(word).size(), 1, letter);
   return text;
 }
 
+/// What an .aux.xml says of the values of a band: value = offset + scale · stored value, and stored values
+/// that are gaps.
+struct BandBeside {
+  std::optional<double> gap;
+  double scale = 1, offset = 0;
+  std::string unit;
+
+  bool changes_values() const { return gap || scale != 1 || offset != 0; }
+};
+
+BandBeside band_beside(const std::string& name, std::string_view band) {
+  const auto number = [&](const char* tag, double otherwise) {
+    const auto text = element_of(band, tag);
+    double value = otherwise;
+    if (!text.empty() && !parse_number(bare_text(text), value))
+      throw InputError(name, fmt::format("{} is \"{}\", which is no number", tag, shown(text)));
+    return value;
+  };
+  BandBeside of;
+  // NaN is a gap in every grid.
+  if (const double gap = number("NoDataValue", std::nan("")); !std::isnan(gap)) of.gap = gap;
+  of.scale = number("Scale", 1);
+  of.offset = number("Offset", 0);
+  of.unit = bare_text(element_of(band, "UnitType"));
+  return of;
+}
+
+/// The metres of a unit of length of GDAL that Terrane has no name for, or another spelling of metres.
+std::optional<double> metres_of_gdal(const std::string& unit) {
+  const auto word = lower(unit);
+  constexpr double us_foot = 1200.0 / 3937.0;
+  if (word == "us survey foot" || word == "us_survey_foot" || word == "ftus" || word == "us-ft")
+    return us_foot;
+  if (word == "foot" || word == "feet" || word == "ft") return 0.3048;
+  if (word == "metre" || word == "meter" || word == "metres" || word == "meters" || word == "m") return 1;
+  return {};
+}
+
+void take_band(const std::string& file, const BandBeside& band, Column& field, GridData& grid) {
+  if (band.gap) make_gaps(field.values, *band.gap);
+  for (double& value : field.values) value = band.offset + band.scale * value;
+  if (band.scale != 1 || band.offset != 0)
+    add_note(grid, fmt::format("values are {:g} times those stored{}, by {}", band.scale,
+                               band.offset == 0 ? "" : fmt::format(", and {:g} more", band.offset), file));
+  if (band.unit.empty() || !field.unit.empty()) return;
+  const auto metres = metres_of_gdal(band.unit);
+  if (metres) multiply(field.values, *metres);
+  field.unit = metres ? "m" : band.unit;
+}
+
+/// Applies what an .aux.xml says of values. stored: whether values are as the file has them, without a scale
+/// of its own.
+void take_bands(const std::string& name, const std::string& xml, bool stored, GridData& grid) {
+  const auto file = fs::path(name).filename().string();
+  constexpr std::string_view tag = "<PAMRasterBand";
+  for (auto at = xml.find(tag); at != xml.npos; at = xml.find(tag, at + 1)) {
+    const auto end = std::min(xml.find("</PAMRasterBand>", at), xml.size());
+    const auto text = std::string_view(xml).substr(at, end - at);
+    const auto quote = text.find("band=\"");
+    std::int64_t number = 1;
+    if (quote != text.npos)
+      parse_integer(text.substr(quote + 6, std::min(text.find('"', quote + 6), text.size()) - quote - 6),
+                    number);
+    const auto band = band_beside(name, text);
+    if (!stored && band.changes_values())
+      throw InputError(
+          name,
+          fmt::format("gives band {} a NoDataValue, Scale or Offset in place of the grid's own", number),
+          "`gdal_translate IN OUT.tif` writes them into one file; or remove this one.");
+    if (stored && number >= 1 && static_cast<std::size_t>(number) <= grid.fields.size())
+      take_band(file, band, grid.fields[static_cast<std::size_t>(number) - 1], grid);
+  }
+}
+
 void take_aux_xml(const std::string& name, const std::string& xml, GridData& grid) {
-  std::string others;
-  for (const auto* tag : {"NoDataValue", "Scale", "Offset", "GeoTransform"})
-    if (xml.find(fmt::format("<{}>", tag)) != xml.npos)
-      others += fmt::format("{}{}", others.empty() ? "" : ", ", tag);
-  if (!others.empty())
-    add_note(grid, fmt::format("{} of {} beside it is not read", others, fs::path(name).filename().string()));
+  if (xml.find("<GeoTransform>") != xml.npos)
+    add_note(grid,
+             fmt::format("GeoTransform of {} beside it is not read", fs::path(name).filename().string()));
   if (const auto wkt = element_of(xml, "SRS"); !wkt.empty() && grid.unit_is_assumed)
     place_by_prj(name, wkt, grid);
 }
@@ -213,7 +293,7 @@ void place_by_prj(const std::string& name, std::string_view text, GridData& grid
   else take_wkt(name, text, grid);
 }
 
-void place_by_files_beside(const std::string& path, GridData& grid) {
+void place_by_files_beside(const std::string& path, bool stored, GridData& grid) {
   fs::path of_grid(path);
   const auto packed = lower(of_grid.extension().string());
   if (packed == ".gz" || packed == ".xz") of_grid.replace_extension();
@@ -221,11 +301,13 @@ void place_by_files_beside(const std::string& path, GridData& grid) {
     std::error_code error;
     return fs::is_regular_file(file, error);
   };
+  const auto aux = of_grid.string() + ".aux.xml";
+  const auto xml = is_file(aux) ? read_bytes(aux, most_bytes_beside) : std::string();
+  take_bands(aux, xml, stored, grid);
   for (const auto* extension : {".prj", ".PRJ"})
     if (auto file = fs::path(of_grid).replace_extension(extension); grid.unit_is_assumed && is_file(file))
       place_by_prj(file.string(), read_bytes(file.string(), most_bytes_beside), grid);
-  if (const auto file = of_grid.string() + ".aux.xml"; is_file(file))
-    take_aux_xml(file, read_bytes(file, most_bytes_beside), grid);
+  take_aux_xml(aux, xml, grid);
 }
 
 }  // namespace terrane::io

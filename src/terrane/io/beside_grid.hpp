@@ -11,7 +11,10 @@
 //   map
 //                                     without a datum is noted
 //   Arc/Info: Zunits, Xshift, Yshift  METERS, FEET and numbers applied; shifts are refused
-//   .aux.xml: SRS                     as WKT in a .prj; NoDataValue, Scale, Offset and GeoTransform are noted
+//   .aux.xml: NoDataValue, Scale,     applied in this order, to grids without numbers of their own for this
+//   Offset, UnitType                  (Surfer, ESRI); beside others NoDataValue, Scale and Offset are refused
+//   .aux.xml: SRS                     as WKT in a .prj
+//   .aux.xml: GeoTransform            noted
 //   text that is none of these        noted
 #pragma once
 
@@ -22,10 +25,11 @@
 
 namespace terrane::io {
 
-/// Sets the coordinates of a grid whose own file `path` gives no unit of them (unit_is_assumed), according to
-/// the files beside it. Other grids only get a note on numbers in such files that are not read. Throws
-/// InputError, FileError with the name of that file.
-void place_by_files_beside(const std::string& path, GridData& grid);
+/// Applies what the files beside the grid file `path` say of its values, and sets the coordinates of a grid
+/// whose own file gives no unit of them (unit_is_assumed). stored: whether the grid's format has no scale and
+/// offset of its own, so that values are as stored. Throws InputError, FileError with the name of the file
+/// beside the grid.
+void place_by_files_beside(const std::string& path, bool stored, GridData& grid);
 
 /// Sets the coordinates of the grid according to the text of a .prj file with this name.
 void place_by_prj(const std::string& name, std::string_view text, GridData& grid);

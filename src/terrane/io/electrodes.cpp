@@ -144,6 +144,18 @@ bool says_layout(const std::vector<std::string_view>& words) {
   return word == "common_current" || word == "general" || word == "simple" || word == "surface";
 }
 
+bool is_count(double value) { return value >= 1 && value == std::floor(value); }
+
+/// Whether three numbers behind a title are counts of the whole file, as old files have them, and not
+/// positions of A and B along a line and the number of their potential pairs. next, after: the words of the
+/// two lines behind them; empty: the text ends
+bool are_counts(const std::vector<std::string_view>& next, const std::vector<std::string_view>& after) {
+  if (next.size() != 3) return next.size() == 5 || next.size() == 7;     // a current pair by x, y or x, y, z
+  if (after.size() != 3) return after.size() == 2 || after.size() == 4;  // a potential pair behind `next`
+  const auto numbers = numbers_of(next);
+  return numbers && is_count(numbers->back());
+}
+
 /// Skips a title and the counts of old files, and returns the numbers in the first line of data. layout: set
 /// to DCIP2D's keyword before it, in small letters
 std::vector<double> first_block(TextReader& in, bool& polarized, std::string& layout) {
@@ -160,10 +172,14 @@ std::vector<double> first_block(TextReader& in, bool& polarized, std::string& la
       if (title)
         in.fail("two lines of text begin the file", "A title of one line may stand before the blocks.");
       title = true;
-    } else if (title && numbers->size() == 3) {
-      title = false;  // skipped: the number of sources, and two more numbers
     } else {
-      return *numbers;
+      const auto mark = in.mark();
+      std::vector<std::string_view> next, after;
+      if (next_words(in, "!", next)) next_words(in, "!", after);
+      const bool counts = title && numbers->size() == 3 && are_counts(next, after);
+      in.rewind(mark);
+      if (!counts) return *numbers;
+      title = false;
     }
   }
   in.fail("there is no block of a current pair", "Such a line has positions of A and B, then a count.");
@@ -1183,8 +1199,6 @@ bool names_layout(std::string_view head) {
   return words.size() == 2 && says_layout({words.front()}) && lower(words.back()) == "format";
 }
 
-bool is_count(double value) { return value >= 1 && value == std::floor(value); }
-
 /// Whether six coordinates could be those of a prism: west, south, bottom, east, north, top.
 bool is_box(const std::vector<double>& numbers) {
   return numbers.size() >= 6 && numbers[0] < numbers[3] && numbers[1] < numbers[4] && numbers[2] < numbers[5];
@@ -1194,20 +1208,24 @@ bool is_box(const std::vector<double>& numbers) {
 
 /// Whether the head could be that of a UBC file: a current pair and a count, then lines of another length. If
 /// lines have equal lengths (values without uncertainties), the counts must agree with the blocks, values
-/// must not all be whole numbers, and lines must not look like a table or prisms.
+/// must not all be whole numbers, and lines must not look like a table, points or prisms.
 bool begins_ubc_dcip(std::string_view head) {
   if (head.starts_with(sign_of_ubc_dcip) || names_layout(head)) return true;
   const bool whole = head.size() < head_bytes;
   auto lines = lines_of(head, "!");
   std::size_t words_of_title = 0;
+  bool title_of_words = true;  // no number is among them, as in a line of names of columns
   while (!lines.empty() && !numbers_of(lines.front())) {
     if (lines.front().front().starts_with("IPTYPE") || says_layout(lines.front())) return true;
     if (words_of_title > 0) return false;
     words_of_title = lines.front().size();
+    title_of_words = std::none_of(lines.front().begin(), lines.front().end(),
+                                  [](std::string_view word) { return numbers_of({word}).has_value(); });
     lines.erase(lines.begin());
   }
-  if (words_of_title > 0 && !lines.empty() && lines.front().size() == 3)
-    lines.erase(lines.begin());  // skips the counts
+  if (words_of_title > 0 && lines.size() > 1 && lines.front().size() == 3 &&
+      are_counts(lines[1], lines.size() > 2 ? lines[2] : std::vector<std::string_view>()))
+    lines.erase(lines.begin());
   if (lines.size() < 2) return false;
   const std::size_t width = lines.front().size(), of_row = lines[1].size();
   if ((width != 3 && width != 5 && width != 7) || of_row < width - 1 || of_row > width + 1) return false;
@@ -1227,10 +1245,10 @@ bool begins_ubc_dcip(std::string_view head) {
     }
   }
   if (of_row != width) return true;
-  if (width == 3 || !broken || prisms || words_of_title == width || head.find_first_of(",;") != head.npos)
-    return false;
+  const bool table = words_of_title == width && title_of_words, points = width == 3 && words_of_title == 0;
+  if (points || table || !broken || prisms || head.find_first_of(",;") != head.npos) return false;
   constexpr std::size_t enough = 4;  // a single block of so many lines hardly has the right count by chance
-  return whole ? rows == 0 && (blocks > 1 || lines.size() >= enough) : blocks > 1;
+  return whole ? rows == 0 && (blocks > 1 || (width > 3 && lines.size() >= enough)) : blocks > 1;
 }
 
 /// Whether the head could be that of a BERT file: a count alone in its line, and a line of names after '#': x

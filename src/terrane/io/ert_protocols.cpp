@@ -113,6 +113,20 @@ double inverse_distances(const electric::Electrodes& electrodes, const std::arra
   return std::isfinite(sum) ? sum : 0;
 }
 
+/// Removes standard deviations that are not above zero: NaN, and an empty list if there are no others.
+/// Returns a note, empty if all are above zero.
+std::string keep_above_zero(std::vector<double>& deviation, std::string_view of) {
+  std::size_t none = 0;
+  for (double& one : deviation)
+    if (!(one > 0)) one = std::numeric_limits<double>::quiet_NaN(), ++none;
+  if (none == 0) return {};
+  if (none < deviation.size())
+    return fmt::format("{} of {} errors of {} are not above zero: these data have no uncertainty", none,
+                       deviation.size(), of);
+  deviation.clear();
+  return fmt::format("errors of {} are not above zero, and not read", of);
+}
+
 }  // namespace
 
 bool begins_sting(std::string_view head) {
@@ -131,7 +145,7 @@ ElectrodeData read_sting(TextReader& in) {
   }
   const double metre = unit_of_places(in, line);
   std::vector<double> resistance, deviation;
-  bool more = false, errors = true;
+  bool more = false;
   while (in.line(line)) {
     if (is_empty_line(line)) continue;
     const auto words = entries_of(line, true);
@@ -160,17 +174,13 @@ ElectrodeData read_sting(TextReader& in) {
       std::swap(four[0], four[1]);
     data.electrodes.arrays.push_back({four[0], four[1], four[2], four[3]});
     const double tenths = number(error_entry);
-    errors = errors && tenths > 0;
     deviation.push_back(std::abs(resistance.back()) * tenths / 1000);
     more = more || words.size() > entries_of_sting + 6;
   }
   if (resistance.empty()) in.fail("there are no records");
   if (counted && *counted != resistance.size())
     data.note = fmt::format("its header counts {} records, and it has {}\n", *counted, resistance.size());
-  if (!errors) {
-    deviation.clear();
-    data.note += "errors are 0 in some records: uncertainties are not taken from them";
-  }
+  data.note += keep_above_zero(deviation, "V/I");
   if (more)
     data.note += std::string(data.note.empty() || data.note.back() == '\n' ? "" : "\n") +
                  "what stands behind the places, such as chargeabilities of time windows, is not read";
@@ -303,20 +313,17 @@ std::vector<double> values_of_column(const std::vector<std::vector<double>>& val
   return all;
 }
 
-bool all_above_zero(const std::vector<double>& values) {
-  return std::all_of(values.begin(), values.end(), [](double v) { return v > 0; });
-}
-
 /// The quantity of a single column of numbers after V/I.
 enum class Behind { deviation, phase, apparent_resistivity, unknown };
 
 Behind what_stands_behind(const std::vector<double>& resistance, const std::vector<double>& column) {
-  std::size_t below_zero = 0, above_data = 0;
+  std::size_t below_zero = 0, zeros = 0, above_data = 0;
   for (std::size_t n = 0; n < column.size(); ++n) {
     below_zero += column[n] < 0;
+    zeros += column[n] == 0;
     above_data += std::abs(column[n]) > std::abs(resistance[n]);
   }
-  if (all_above_zero(column))
+  if (below_zero == 0 && 2 * zeros < column.size())
     return 2 * above_data > column.size() ? Behind::apparent_resistivity : Behind::deviation;
   return 2 * below_zero > column.size() ? Behind::phase : Behind::unknown;
 }
@@ -324,7 +331,6 @@ Behind what_stands_behind(const std::vector<double>& resistance, const std::vect
 /// The phases of cR2, of which a lag is negative, as a column of lags.
 ElectrodeColumn lags_of(std::vector<double> phase, std::vector<double> deviation) {
   for (double& one : phase) one = -one;
-  if (!all_above_zero(deviation)) deviation.clear();
   return {"phase", "mrad", std::move(phase), std::move(deviation)};
 }
 
@@ -341,23 +347,24 @@ void take_values(const std::vector<std::vector<double>>& values, ElectrodeData& 
     if (what == Behind::deviation) {
       deviation = std::move(column);
       notes.emplace_back("the column behind V/I is taken for its standard deviation, as R2 has it");
+      if (auto note = keep_above_zero(deviation, "V/I"); !note.empty()) notes.push_back(std::move(note));
     } else if (what == Behind::phase) {
       phase = lags_of(std::move(column), {});
     } else {
       notes.emplace_back(what == Behind::apparent_resistivity
                              ? "the column behind V/I is above V/I, so it is no standard deviation, and not "
                                "read: R2_forward.dat has apparent resistivities there"
-                             : "the column behind V/I is not above zero everywhere, and not read");
+                             : "the column behind V/I is below zero or 0 too often for errors, and not read");
     }
   } else if (behind == 2) {
     phase = lags_of(values_of_column(values, 1), {});
     notes.emplace_back("the last column is not read: cR2_forward.dat has apparent resistivities there");
   } else if (behind > 2) {
     deviation = values_of_column(values, 2);
-    if (!all_above_zero(deviation)) deviation.clear();
-    phase = lags_of(values_of_column(values, 1), values_of_column(values, 3));
-    if (deviation.empty())
-      notes.emplace_back("the errors of V/I are not above zero everywhere, and not read");
+    auto of_phase = values_of_column(values, 3);
+    for (auto& note : {keep_above_zero(deviation, "V/I"), keep_above_zero(of_phase, "phases")})
+      if (!note.empty()) notes.push_back(note);
+    phase = lags_of(values_of_column(values, 1), std::move(of_phase));
   }
   if (phase)
     notes.emplace_back("a column is taken for phases of cR2, mrad: negative ones are lags of the voltage");

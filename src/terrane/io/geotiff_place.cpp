@@ -182,7 +182,7 @@ double place_on_map(const std::string& name, const Keys& keys, GridData& grid,
       throw InputError(name, fmt::format("PROJ knows no map projection {}", definition), to_metres);
     if (!axes->usual)
       throw InputError(name, fmt::format("the axes of {} run to the west or south", definition), to_metres);
-    grid.projection = definition;
+    grid.projection = crs_in_metres(definition);
     if (!factor) factor = axes->unit;
   } else {
     const auto words = keys.words(projected_citation);

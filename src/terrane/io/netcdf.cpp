@@ -647,7 +647,7 @@ class NetcdfReader {
   /// The projection of a variable: that of its grid_mapping, or else the first in the file.
   std::string projection(const FileVariable* of) {
     if (const auto it = global_.find("projection"); it != global_.end()) {
-      const auto text = it->second;
+      const auto text = crs_in_metres(it->second);
       global_.erase(it);
       return text;
     }
@@ -655,7 +655,7 @@ class NetcdfReader {
     for (const auto& v : variables_)
       for (const auto* key : {"crs_wkt", "spatial_ref", "proj4"})
         if (const auto text = v.attribute(key); !text.empty() && (mapping == nullptr || mapping == &v))
-          return text;
+          return crs_in_metres(text);
     if (mapping != nullptr)
       note(
           fmt::format("the map projection of \"{}\" ({}) is described by parameters alone, which are not "

@@ -87,7 +87,9 @@ struct Source {
   std::string bytes() const { return read_bytes(path, options.memory); }
   std::string property() const { return unnamed(path, options.property); }
   MeshData mesh() const;  ///< the mesh, if the file has only values of cells and the mesh is in another file
-  GridData scaled(GridData grid) const;  ///< the grid with coordinates in metres, by options.length_unit
+  /// The grid with coordinates in metres, according to files beside it and options.length_unit. stored:
+  /// whether the format has no scale and offset of its own.
+  GridData scaled(GridData grid, bool stored = false) const;
 };
 
 /// The content to write, converted if possible to the kind that a format can hold.
@@ -127,8 +129,8 @@ bool holds_property(const MeshData& mesh) {
 
 }  // namespace
 
-GridData Source::scaled(GridData grid) const {
-  place_by_files_beside(path, grid);
+GridData Source::scaled(GridData grid, bool stored) const {
+  place_by_files_beside(path, stored, grid);
   if (!options.length_unit.empty()) {
     const bool degrees = lower(options.length_unit).starts_with("deg");
     const double factor = degrees ? 1 : si_factor(Quantity::length, options.length_unit);
@@ -371,7 +373,9 @@ Names check_cells(const Destination& to) {
   return {};
 }
 
-Content read_any_surfer(const Source& from) { return from.scaled(read_surfer(from.path, from.bytes())); }
+Content read_any_surfer(const Source& from) {
+  return from.scaled(read_surfer(from.path, from.bytes()), true);
+}
 
 /// Reads NetCDF with grids, stations or a mesh; gathers are returned as a data set.
 Content read_any_netcdf(const Source& from) {
@@ -736,7 +740,7 @@ const std::array all_formats{
         .begins = [](std::string_view head) { return first_word_begins(head, "ncols", "nrows"); },
         .read = [](const Source& from) -> Content {
           auto in = from.text();
-          return from.scaled(read_esri(in));
+          return from.scaled(read_esri(in), true);
         },
         .write = [](const Destination& to) { write_esri(to.path, to.grid(), to.field()); },
         .left_out =

@@ -769,6 +769,13 @@ io::GridData grid_of(const Config& table, std::string_view key, const std::strin
                 (lines == LineOfHeights::taken ? ", or as x and z along a line." : "."));
 }
 
+/// The name of a map for messages: the code, or the name that stands in WKT.
+std::string name_of_map(const std::string& definition) {
+  const auto open = definition.find('[') == definition.npos ? definition.npos : definition.find('"');
+  return open == definition.npos ? definition
+                                 : definition.substr(open, definition.find('"', open + 1) + 1 - open);
+}
+
 /// Throws InputError if the file's map projection differs from the job's.
 void expect_same_map(const Config& table, std::string_view key, const io::GridData& data,
                      const std::optional<Projection>& projection) {
@@ -779,7 +786,7 @@ void expect_same_map(const Config& table, std::string_view key, const io::GridDa
         key,
         fmt::format(
             "\"{}\" is on the map {}, which the job does not name: its coordinates are taken as they are",
-            file, data.projection));
+            file, name_of_map(data.projection)));
     return;
   }
   if (data.projection == projection->definition()) return;
@@ -796,11 +803,12 @@ void expect_same_map(const Config& table, std::string_view key, const io::GridDa
   if (std::hypot(east[0] - x[0], north[0] - y[0]) < same_place &&
       std::hypot(east[1] - x[1], north[1] - y[1]) < same_place)
     return;
+  const auto& definition = projection->definition();
   throw table.wrong(key,
-                    fmt::format("\"{}\" is on the map {}, and the job on {}", file, data.projection,
-                                projection->definition()),
+                    fmt::format("\"{}\" is on the map {}, and the job on {}", file,
+                                name_of_map(data.projection), name_of_map(definition)),
                     fmt::format("`gdalwarp -t_srs {} IN OUT.tif` brings it there; or set mesh.projection.",
-                                projection->definition()));
+                                definition.find('[') == definition.npos ? definition : "EPSG:CODE"));
 }
 
 /// The part of a grid within a region. Longitudes are taken modulo 360°: the region may cross the edge of the

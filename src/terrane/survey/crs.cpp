@@ -1,6 +1,7 @@
 #include "terrane/survey/crs.hpp"
 
 #include <proj.h>
+#include <proj_experimental.h>
 
 #include <memory>
 #include <string_view>
@@ -88,6 +89,21 @@ std::optional<CrsAxes> crs_axes(const std::string& definition) {
     system.reset(proj_crs_get_sub_crs(context.get(), system.get(), 0));
   if (!system || proj_is_crs(system.get()) == 0) return {};
   return axes_of(context.get(), system.get());
+}
+
+std::string crs_in_metres(const std::string& definition) {
+  const auto context = quiet_context();
+  auto system = system_of(context.get(), definition);
+  if (system && proj_get_type(system.get()) == PJ_TYPE_COMPOUND_CRS)
+    system.reset(proj_crs_get_sub_crs(context.get(), system.get(), 0));
+  if (!system || proj_get_type(system.get()) != PJ_TYPE_PROJECTED_CRS) return definition;
+  const auto axes = axes_of(context.get(), system.get());
+  if (!axes || !axes->usual || axes->unit == 1) return definition;
+  const ProjObject altered(
+      proj_crs_alter_cs_linear_unit(context.get(), system.get(), "metre", 1, "EPSG", "9001"));
+  const char* const one_line[] = {"MULTILINE=NO", nullptr};
+  const char* text = altered ? proj_as_wkt(context.get(), altered.get(), PJ_WKT2_2019, one_line) : nullptr;
+  return text == nullptr ? definition : text;
 }
 
 std::string crs_wkt(const std::string& definition) {

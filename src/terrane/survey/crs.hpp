@@ -22,4 +22,8 @@ struct CrsAxes {
 /// The axes of the system given by an EPSG code, a PROJ string or WKT; empty if PROJ does not know it.
 std::optional<CrsAxes> crs_axes(const std::string& definition);
 
+/// The same map with axes in metres, as WKT, if those of the definition are in another unit; otherwise the
+/// definition itself. Coordinates in Terrane are in metres, and so is the map that is written beside them.
+std::string crs_in_metres(const std::string& definition);
+
 }  // namespace terrane

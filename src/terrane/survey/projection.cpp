@@ -10,6 +10,7 @@
 
 #include "terrane/base/constants.hpp"
 #include "terrane/base/error.hpp"
+#include "terrane/survey/crs.hpp"
 
 namespace terrane {
 
@@ -59,14 +60,16 @@ void require_geographic(const Grid& grid, const std::string& where) {
 }  // namespace
 
 struct Projection::Impl {
-  std::string definition;
+  std::string given;       // as the user wrote it, for messages
+  std::string definition;  // with axes in metres
   Context context;
   // Transforms longitude and latitude to the system's axes in the order of PROJ's normalisation.
   Object transform;
   std::array<double, 2> to_metre{1, 1};  // metres per unit of the axes; negative if they point west or south
   mutable std::mutex mutex;              // only one thread at a time may use a PROJ context
 
-  explicit Impl(const std::string& text) : definition(text), context(proj_context_create()) {
+  explicit Impl(const std::string& text)
+      : given(text), definition(crs_in_metres(text)), context(proj_context_create()) {
     proj_log_level(context.get(), PJ_LOG_NONE);
     proj_context_set_enable_network(context.get(), 0);
     const bool bare = text.find("+proj=") != std::string::npos && text.find("+type=crs") == std::string::npos;
@@ -93,10 +96,10 @@ struct Projection::Impl {
       if (type == PJ_TYPE_BOUND_CRS) part.reset(proj_get_source_crs(context.get(), plane));
       else if (type == PJ_TYPE_COMPOUND_CRS) part.reset(proj_crs_get_sub_crs(context.get(), plane, 0));
       else if (type == PJ_TYPE_GEOGRAPHIC_2D_CRS || type == PJ_TYPE_GEOGRAPHIC_3D_CRS)
-        refuse(definition, "is a system of longitude and latitude, not a projection onto a plane");
-      else refuse(definition, "is not a projected system");
+        refuse(given, "is a system of longitude and latitude, not a projection onto a plane");
+      else refuse(given, "is not a projected system");
       plane = part.get();
-      if (!plane) refuse(definition, "has no projected part");
+      if (!plane) refuse(given, "has no projected part");
     }
     Object axes(proj_crs_get_coordinate_system(context.get(), plane));
     std::array<std::string, 2> direction;
@@ -105,7 +108,7 @@ struct Projection::Impl {
       const char* name = nullptr;
       if (!axes || !proj_cs_get_axis_info(context.get(), axes.get(), q, nullptr, nullptr, &name,
                                           &factor[static_cast<std::size_t>(q)], nullptr, nullptr, nullptr))
-        refuse(definition, "has axes that PROJ does not describe");
+        refuse(given, "has axes that PROJ does not describe");
       direction[static_cast<std::size_t>(q)] = name ? name : "";
     }
     // PROJ's normalisation puts easting first, but neither reverses axes to the south and west nor converts
@@ -155,9 +158,9 @@ struct Projection::Impl {
           "projection",
           direction == PJ_FWD
               ? fmt::format("row {}: longitude {}, latitude {} cannot be projected with \"{}\"", n + 1,
-                            given_x[n], given_y[n], definition)
+                            given_x[n], given_y[n], given)
               : fmt::format("row {}: easting {}, northing {} has no longitude and latitude in \"{}\"", n + 1,
-                            given_x[n], given_y[n], definition),
+                            given_x[n], given_y[n], given),
           "Check the row and the order of its columns, or choose a projection whose domain holds it.");
     }
   }
