@@ -1,4 +1,5 @@
-"""Functions of the source fit on a screen, and its words are those of docs/workshop/names.md."""
+"""Functions of the source fit on a screen, its words are those of docs/workshop/names.md, and it includes what newer
+libraries ask for."""
 
 import re
 import subprocess
@@ -83,6 +84,21 @@ def words_in(text):
     instead = list(WORDS.values())
     return [(text.count("\n", 0, one.start()) + 1, one.group(), instead[one.lastindex - 1])
             for one in ANY_WORD.finditer(text)]
+
+
+def joins_without_ranges(text):
+    """Whether C++ uses fmt::join without its header: {fmt} has it in format.h up to version 10 only, and conda and
+    Spack have later ones."""
+    return "fmt::join(" in text and "#include <fmt/ranges.h>" not in text
+
+
+class Libraries(unittest.TestCase):
+    def test_join_comes_with_its_header(self):
+        folders = ("src", "python", "tests", "benchmarks")
+        files = [path for folder in folders for path in (ROOT / folder).rglob("*.[ch]pp")]
+        self.assertGreater(len(files), 500)
+        self.assertEqual([str(path.relative_to(ROOT)) for path in files
+                          if path.is_file() and joins_without_ranges(path.read_text(encoding="utf-8"))], [])
 
 
 class Functions(unittest.TestCase):

@@ -1,6 +1,7 @@
 #include "terrane/io/geotiff.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <tiffio.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <cmath>
 #include <cstdarg>
 #include <cstring>
+#include <memory>
 #include <optional>
 
 #include "terrane/base/constants.hpp"

@@ -20,11 +20,16 @@
 // toml++ assumes that some invalid texts cannot occur: it then ends the program or, with NDEBUG, has
 // undefined behaviour. These headers define its macros for such assumptions; they are redefined to throw an
 // exception.
+#if __has_include(<toml++/impl/preprocessor.hpp>)  // from version 3.4 on
+#include <toml++/impl/forward_declarations.hpp>
+#include <toml++/impl/preprocessor.hpp>
+#else
 #include <toml++/impl/forward_declarations.h>
 #include <toml++/impl/preprocessor.h>
+#endif
 
 namespace {
-/// Thrown when toml++ 3.3 reaches a case that it assumes impossible.
+/// Thrown when toml++ reaches a case that it assumes impossible.
 struct ParserIsLost {};
 constexpr void bear(bool possible) {
   if (!possible) throw ParserIsLost();
@@ -38,7 +43,11 @@ constexpr void bear(bool possible) {
 // some characters, such as U+00A1 to U+0499; these are not spaces, so the functions return false for them.
 #define TOML_UNREACHABLE return false
 #define TOML_ASSERT_ASSUME(condition) static_assert(true)
+#if __has_include(<toml++/impl/unicode.hpp>)
+#include <toml++/impl/unicode.hpp>
+#else
 #include <toml++/impl/unicode.h>
+#endif
 #undef TOML_UNREACHABLE
 #undef TOML_ASSERT_ASSUME
 #define TOML_ASSERT(condition) ::bear(static_cast<bool>(condition))

@@ -14,6 +14,7 @@
 // another way to write such a variant. A simulation for which no mesh remains gets the one that its physics
 // plans.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>

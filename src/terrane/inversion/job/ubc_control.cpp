@@ -1,6 +1,7 @@
 #include "terrane/inversion/job/ubc_control.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

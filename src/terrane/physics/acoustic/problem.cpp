@@ -1,6 +1,7 @@
 #include "terrane/physics/acoustic/problem.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

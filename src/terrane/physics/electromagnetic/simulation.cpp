@@ -1,6 +1,7 @@
 #include "terrane/physics/electromagnetic/simulation.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>

@@ -1,6 +1,7 @@
 #include "terrane/physics/elastic/mesh/mesh_files.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

@@ -3,6 +3,7 @@
 #include "terrane/physics/electromagnetic/inverse/inverse.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,7 @@
 #include "terrane/physics/gravity/inverse/job.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
