@@ -393,7 +393,8 @@ class LastCheckpoints(StoppingTest):
                 if verb == "run":
                     self.write("job.toml", job)
                 else:
-                    (self.folder / "job.toml").unlink(missing_ok=True)
+                    for file in self.folder.glob("*.toml"):
+                        file.unlink()
                     self.terrane("new", "inversion", "--of", job, "-o", "job.toml")
                 begin = time.monotonic()
                 self.terrane(verb, "job.toml")

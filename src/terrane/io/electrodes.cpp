@@ -1215,12 +1215,15 @@ bool begins_ubc_dcip(std::string_view head) {
   auto lines = lines_of(head, "!");
   std::size_t words_of_title = 0;
   bool title_of_words = true;  // no number is among them, as in a line of names of columns
+  bool names_line = false;     // as the marks "Line 10" and "Tie 3" of Geosoft's XYZ files do
   while (!lines.empty() && !numbers_of(lines.front())) {
     if (lines.front().front().starts_with("IPTYPE") || says_layout(lines.front())) return true;
     if (words_of_title > 0) return false;
     words_of_title = lines.front().size();
     title_of_words = std::none_of(lines.front().begin(), lines.front().end(),
                                   [](std::string_view word) { return numbers_of({word}).has_value(); });
+    const auto first = lower(lines.front().front());
+    names_line = first == "line" || first == "tie";
     lines.erase(lines.begin());
   }
   if (words_of_title > 0 && lines.size() > 1 && lines.front().size() == 3 &&
@@ -1244,7 +1247,7 @@ bool begins_ubc_dcip(std::string_view head) {
       broken = broken || numbers->back() != std::floor(numbers->back());
     }
   }
-  if (of_row != width) return true;
+  if (of_row != width) return !names_line || !whole || rows == 0;
   const bool table = words_of_title == width && title_of_words, points = width == 3 && words_of_title == 0;
   if (points || table || !broken || prisms || head.find_first_of(",;") != head.npos) return false;
   constexpr std::size_t enough = 4;  // a single block of so many lines hardly has the right count by chance
