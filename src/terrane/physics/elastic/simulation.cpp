@@ -15,6 +15,7 @@
 #include "terrane/io/csv.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/job/blame.hpp"
+#include "terrane/job/contents.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/output.hpp"
 #include "terrane/job/stations.hpp"
@@ -397,7 +398,7 @@ std::optional<std::filesystem::path> stations_file(const Config& job, const Conf
   const auto survey = job.table("survey");
   for (const auto& key : survey.keys())
     if (key != "file" && !(key == "kind" && survey.text("kind") == "list")) return {};
-  if (!survey.has("file") || !survey.is_text("file")) return {};
+  if (!survey.has("file") || !survey.is_text("file") || is_given(survey, "file")) return {};
   const auto file = survey.input_file("file");
   if (io::format_of(file.string()).name != "specfem-stations") return {};
   return file;

@@ -26,9 +26,10 @@ double square_of(std::span<const double> values) {
 
 /// The value of evenly spaced samples at a fractional index, by a polynomial through the six nearest.
 double between_samples(std::span<const double> samples, double index) {
-  constexpr double half = nodes_of_polynomial / 2 - 1;
+  constexpr std::size_t before = nodes_of_polynomial / 2 - 1;  // nodes before the one below the index
   const auto most = static_cast<double>(samples.size() - nodes_of_polynomial);
-  const auto first = static_cast<std::size_t>(std::clamp(std::floor(index) - half, 0.0, most));
+  const auto first =
+      static_cast<std::size_t>(std::clamp(std::floor(index) - static_cast<double>(before), 0.0, most));
   const double x = index - static_cast<double>(first);
   double sum = 0;
   for (std::size_t n = 0; n < nodes_of_polynomial; ++n) {
