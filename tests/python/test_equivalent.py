@@ -69,19 +69,22 @@ def test_the_layer_fits_to_the_noise_and_no_further(gravity):
     assert gravity.iterations < 100
 
 
-def test_by_fast_multipoles_it_is_the_same_layer():
+def test_by_fast_multipoles_and_on_devices_it_is_the_same_layer():
     at = scattered(400)
     data = terrane.gravity.forward(BODIES, [400.0, -250.0], *at)["g_u"]
-    layers = [EquivalentSources(150, storage=storage).fit(*at, data, uncertainty=0.01) for storage in ("single", "fmm")]
-    assert off(layers[1].grid(LINE, LINE, 100.0), layers[0].grid(LINE, LINE, 100.0)) < 1e-4
+    first, *others = (EquivalentSources(150, **how).fit(*at, data, uncertainty=0.01)
+                      for how in ({"storage": "single"}, {"storage": "fmm"}, {"storage": "tree", "device": "debug"}))
+    for other in others:
+        assert off(other.grid(LINE, LINE, 100.0), first.grid(LINE, LINE, 100.0)) < 1e-4
 
 
 @pytest.mark.parametrize("wrong, word", [
     (lambda: EquivalentSources(-1), "spacing"),
     (lambda: EquivalentSources(100, channel="tmi"), "channel"),
+    (lambda: EquivalentSources(100, device="gpu"), "device"),
     (lambda: EquivalentSources(100).fit([0.0], [0.0], [0.0], [1.0], uncertainty=0), "uncertainty"),
     (lambda: EquivalentSources(100).predict([0.0], [0.0], [0.0]), "fit"),
-], ids=["spacing", "channel", "uncertainty", "order"])
+], ids=["spacing", "channel", "device", "uncertainty", "order"])
 def test_what_cannot_be_fitted_is_refused(wrong, word):
     with pytest.raises(terrane.InputError, match=word):
         wrong()
